@@ -36,3 +36,16 @@ func Add(a, b int64) (int64, error) {
 	}
 	return sum, nil
 }
+
+// IsCurrency says whether code has the form of an ISO 4217 currency code.
+func IsCurrency(code string) bool {
+	if len(code) != 3 {
+		return false
+	}
+	for _, c := range []byte(code) {
+		if c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package kitchen
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kuhnya/batch"
+	"kuhnya/idempotency"
+	"kuhnya/internal/event"
+	"kuhnya/internal/fault"
+)
+
+// claimPatience is how long a repeated order waits for the decision about the first.
+const claimPatience = 2 * time.Second
+
+// Service is kitchen's rules over a store. Create it with [New] and end it with [Service.Close].
+type Service struct {
+	store     Store
+	topics    event.Topics
+	placings  *batch.Group[placing, Placed]
+	changings *batch.Group[changing, Order]
+	claims    idempotency.Claims[UserKey]
+}
+
+// Options of a service.
+type Options struct {
+	Topics   event.Topics
+	Classify func(error) batch.Class // of the store's errors
+}
+
+// New starts a service over a store.
+func New(store Store, o Options) *Service {
+	s := &Service{store: store, topics: o.Topics}
+	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{Classify: classify(o.Classify)})
+	s.changings = batch.New(s.changeBatch, batch.Options[changing, Order]{Classify: classify(o.Classify)})
+	return s
+}
+
+// Close lets admitted commands be decided, until ctx ends, and admits no more.
+func (s *Service) Close(ctx context.Context) error {
+	return errors.Join(s.placings.Close(ctx), s.changings.Close(ctx))
+}
+
+// classify adds the errors of these rules to those of the store.
+func classify(store func(error) batch.Class) func(error) batch.Class {
+	return func(err error) batch.Class {
+		if errors.Is(err, ErrLostKey) {
+			return batch.Again
+		}
+		return store(err)
+	}
+}
+
+// do hands a command to its batch and waits for the decision.
+func do[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req) (Res, error) {
+	res, err := group.Do(ctx, req)
+	return res, refusal(err)
+}
+
+// doThen is do with a function that runs when the command is decided, even if the caller has gone by then.
+func doThen[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req, then func()) (Res, error) {
+	decided := make(chan batch.Outcome[Res], 1)
+	err := group.Submit(req, func(o batch.Outcome[Res]) {
+		then()
+		decided <- o
+	})
+	if err != nil {
+		then()
+		var none Res
+		return none, refusal(err)
+	}
+	select {
+	case o := <-decided:
+		return o.Value, refusal(o.Err)
+	case <-ctx.Done():
+		var none Res
+		return none, refusal(ctx.Err())
+	}
+}
+
+// refusal gives the failures of a batch the codes that callers know.
+func refusal(err error) error {
+	switch {
+	case err == nil || fault.CodeOf(err) != "":
+		return err
+	case errors.Is(err, batch.ErrOutcomeUnknown):
+		return fault.New(fault.OutcomeUnknown, "the outcome could not be learnt, ask again with the same key").Because(err)
+	default:
+		return err
+	}
+}
+
+// newID is a UUIDv7: ids ascend with time, so indexes grow at their end.
+func newID() uuid.UUID {
+	return uuid.Must(uuid.NewV7())
+}

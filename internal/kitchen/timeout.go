@@ -1,0 +1,143 @@
+package kitchen
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kuhnya/internal/fault"
+	"kuhnya/internal/lifecycle"
+)
+
+const (
+	// AcceptTimeout is the reason of orders that nobody accepted in time.
+	AcceptTimeout = "accept_timeout"
+
+	timeoutInterval = 500 * time.Millisecond
+	timeoutBatch    = 100
+	// timeoutSettling is how long after a start, or after the broker came back, accepts that could not be sent
+	// meanwhile get to arrive first. It exceeds the interval at which establishments send unsent steps again.
+	timeoutSettling = 10 * time.Second
+)
+
+// Offsets are positions in a log by partition. An absent partition has no position.
+type Offsets map[int32]int64
+
+// Callbacks is the log on which establishments report, as far as the accept time-out must know it.
+type Callbacks interface {
+	// Ends returns the position after the last record of every partition.
+	Ends(ctx context.Context) (Offsets, error)
+	// Committed returns what kitchen has committed, which is what it has applied.
+	Committed(ctx context.Context) (Offsets, error)
+}
+
+// TimeoutSweeper rejects placed orders whose accept deadline is past by the database's clock, and only after everything
+// that the callback log held at that moment has been applied: an accept that was sent in time is never overtaken.
+// While the log can't be read the sweeper waits. Any number of instances may sweep the same database.
+type TimeoutSweeper struct {
+	service   *Service
+	callbacks Callbacks
+	log       *slog.Logger
+
+	settled time.Time // not before then are ends read
+	overdue []uuid.UUID
+	ends    Offsets
+}
+
+// NewTimeoutSweeper makes the sweeper of a service.
+func NewTimeoutSweeper(s *Service, callbacks Callbacks, log *slog.Logger) *TimeoutSweeper {
+	return &TimeoutSweeper{service: s, callbacks: callbacks, log: log}
+}
+
+// Run sweeps until ctx ends.
+func (w *TimeoutSweeper) Run(ctx context.Context) {
+	w.settled = time.Now().Add(timeoutSettling)
+	tick := time.NewTicker(timeoutInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			w.sweep(ctx, now)
+		}
+	}
+}
+
+// sweep goes one step: it finds overdue orders and notes where the log ends, or rejects those noted once kitchen has
+// committed up to there.
+func (w *TimeoutSweeper) sweep(ctx context.Context, now time.Time) {
+	committed, err := w.callbacks.Committed(ctx)
+	if err != nil {
+		w.unreachable(ctx, now, err)
+		return
+	}
+	if now.Before(w.settled) {
+		return
+	}
+	if len(w.overdue) == 0 && !w.note(ctx, now) {
+		return
+	}
+	if !reached(committed, w.ends) {
+		return
+	}
+	w.reject(ctx)
+}
+
+// note remembers the orders that are overdue now and, read after that, the ends of the log.
+func (w *TimeoutSweeper) note(ctx context.Context, now time.Time) bool {
+	overdue, err := w.service.store.Overdue(ctx, timeoutBatch)
+	if err != nil {
+		w.log.Warn("overdue orders unreadable", "error", err)
+		return false
+	}
+	if len(overdue) == 0 {
+		return false
+	}
+	ends, err := w.callbacks.Ends(ctx)
+	if err != nil {
+		w.unreachable(ctx, now, err)
+		return false
+	}
+	w.overdue, w.ends = overdue, ends
+	return true
+}
+
+func (w *TimeoutSweeper) unreachable(ctx context.Context, now time.Time, err error) {
+	if ctx.Err() == nil {
+		w.log.Warn("callback log unreadable, accept time-outs wait", "error", err)
+	}
+	w.settled = now.Add(timeoutSettling)
+	w.overdue, w.ends = nil, nil
+}
+
+// reached says whether everything below the ends is committed. A partition that never held a record needs no commit.
+func reached(committed, ends Offsets) bool {
+	for partition, end := range ends {
+		if end > 0 && committed[partition] < end {
+			return false
+		}
+	}
+	return true
+}
+
+// reject sends the noted orders through the ordinary transition: one that was accepted meanwhile stays accepted.
+func (w *TimeoutSweeper) reject(ctx context.Context) {
+	changes := make([]Change, len(w.overdue))
+	for i, id := range w.overdue {
+		changes[i] = Change{
+			OrderID: id, To: lifecycle.Rejected, Reason: AcceptTimeout, Party: lifecycle.System, Actor: "system:" + AcceptTimeout,
+		}
+	}
+	for i, err := range w.service.ChangeAll(ctx, changes) {
+		switch {
+		case err == nil:
+			w.log.Info("order not accepted in time", "order_id", changes[i].OrderID)
+		case fault.CodeOf(err) != fault.InvalidTransition && ctx.Err() == nil:
+			w.log.Warn("accept time-out not applied", "order_id", changes[i].OrderID, "error", err)
+		}
+	}
+	w.overdue, w.ends = nil, nil
+}
