@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -34,6 +35,7 @@ type SQLite struct {
 	writer chan *Conn
 	reader chan *Conn // nil entries are connections not opened yet
 	close  sync.Once
+	failed atomic.Bool // the last write, for want of storage
 }
 
 // OpenSQLite opens or creates the database file at path.
@@ -81,7 +83,9 @@ func (db *SQLite) Write(ctx context.Context, f func(*Conn) error) error {
 		return err
 	}
 	defer func() { db.writer <- conn }()
-	return conn.transact("BEGIN IMMEDIATE", f)
+	err = conn.transact("BEGIN IMMEDIATE", f)
+	db.failed.Store(errors.Is(err, ErrUnavailable))
+	return err
 }
 
 // Read runs f on one snapshot of the database.
@@ -97,6 +101,15 @@ func (db *SQLite) Read(ctx context.Context, f func(*Conn) error) error {
 		}
 	}
 	return conn.transact("BEGIN", f)
+}
+
+// Probe returns nil if the database takes writes. After a write that failed for want of storage it tries a real one, so
+// that a disk with space again is noticed without waiting for a request.
+func (db *SQLite) Probe(ctx context.Context) error {
+	if !db.failed.Load() {
+		return nil
+	}
+	return db.Write(ctx, func(c *Conn) error { return c.Exec(`PRAGMA user_version = 1`) })
 }
 
 func take(ctx context.Context, pool chan *Conn) (*Conn, error) {

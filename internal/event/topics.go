@@ -11,7 +11,6 @@ const DefaultPrefix = "kuhnya."
 const (
 	GroupKitchen       = "kitchen"
 	GroupEstablishment = "establishment"
-	GroupBonus         = "bonus"
 )
 
 // Orders carries what becomes of orders; kitchen-service writes it.
@@ -30,7 +29,7 @@ func (t Topics) DeadLetter(topic, group string) string { return topic + "." + gr
 // readers have committed it, whether they run at the moment or not.
 func (t Topics) Readers() map[string][]string {
 	return map[string][]string{
-		t.Orders():                {GroupEstablishment, GroupBonus},
+		t.Orders():                {GroupEstablishment},
 		t.EstablishmentStatuses(): {GroupKitchen},
 		t.Bonuses():               {},
 	}

@@ -99,6 +99,9 @@ func (s *Service) placeOnce(ctx context.Context, p placing) (Placed, error) {
 	}
 }
 
+// Undecided is the number of keys whose first request is being decided in this process.
+func (s *Service) Undecided() int { return s.claims.Len() }
+
 // replay answers a command whose key stands for an order already.
 func replay(existing Order, p placing) (Placed, error) {
 	if idempotency.Decide(true, existing.Command, p.command) == idempotency.Reused {
@@ -138,6 +141,9 @@ func (s *Service) placeBatch(ctx context.Context, commands []placing) (outcomes 
 		}
 		return d.save(tx)
 	})
+	if err == nil {
+		s.wake()
+	}
 	return outcomes, err
 }
 

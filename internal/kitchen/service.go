@@ -23,17 +23,19 @@ type Service struct {
 	placings  *batch.Group[placing, Placed]
 	changings *batch.Group[changing, Order]
 	claims    idempotency.Claims[UserKey]
+	wake      func()
 }
 
 // Options of a service.
 type Options struct {
 	Topics   event.Topics
 	Classify func(error) batch.Class // of the store's errors
+	Wake     func()                  // called after messages were committed to the outbox
 }
 
 // New starts a service over a store.
 func New(store Store, o Options) *Service {
-	s := &Service{store: store, topics: o.Topics}
+	s := &Service{store: store, topics: o.Topics, wake: o.Wake}
 	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{Classify: classify(o.Classify)})
 	s.changings = batch.New(s.changeBatch, batch.Options[changing, Order]{Classify: classify(o.Classify)})
 	return s

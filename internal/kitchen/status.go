@@ -96,6 +96,9 @@ func (s *Service) changeBatch(ctx context.Context, changes []changing) (outcomes
 		}
 		return nil
 	})
+	if err == nil {
+		s.wake()
+	}
 	return outcomes, err
 }
 

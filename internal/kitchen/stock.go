@@ -52,7 +52,7 @@ func (p StockPatch) set(dish *Dish) ([]StockChange, error) {
 		return nil, nil
 	}
 	if p.Expected != nil && (!dish.Counted || dish.Stock != *p.Expected) {
-		return nil, fault.New(fault.StockChanged, "the stock has changed meanwhile").With("stock", dish.onHand())
+		return nil, fault.New(fault.StockChanged, "the stock has changed meanwhile").With("stock", dish.OnHand())
 	}
 	change := StockChange{DishID: dish.ID, Delta: *p.Absolute - dish.Stock}
 	dish.Counted, dish.Stock = true, *p.Absolute
@@ -81,8 +81,8 @@ func (p StockPatch) add(tx Tx, dish *Dish, actor string) ([]StockChange, error) 
 	return []StockChange{{DishID: dish.ID, Delta: *p.Delta, Key: p.Key}}, nil
 }
 
-// onHand is the stock as clients see it: nil where it isn't counted.
-func (d Dish) onHand() *int64 {
+// OnHand is the stock as clients see it: nil where it isn't counted.
+func (d Dish) OnHand() *int64 {
 	if !d.Counted {
 		return nil
 	}

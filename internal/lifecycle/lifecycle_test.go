@@ -95,4 +95,3 @@ func TestActions_name_every_status_but_placed(t *testing.T) {
 		}
 	}
 }
-

@@ -168,3 +168,17 @@ func (o Outbox) Depth(ctx context.Context) (depth outbox.Depth, err error) {
 	})
 	return depth, err
 }
+
+// EachParkedKey calls f with the record key of every parked row.
+func (o Outbox) EachParkedKey(ctx context.Context, f func(key string)) error {
+	return eachKey(ctx, o.db, f, `SELECT key FROM outbox_parked`)
+}
+
+func eachKey(ctx context.Context, db *database.SQLite, f func(key string), query string, args ...any) error {
+	return db.Read(ctx, func(c *database.Conn) error {
+		return c.Query(query, func(r database.Row) error {
+			f(r.Text(0))
+			return nil
+		}, args...)
+	})
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"text/template"
+
+	"kuhnya/internal/app"
+)
+
+type upCmd struct{ serveFlags }
+
+// Run serves everything with demo data and says how to try it.
+func (c *upCmd) Run(ctx context.Context) error {
+	config := c.config(nil)
+	config.Demo = true
+	return serve(ctx, config, func(a *app.App) { greet(a, c.Data) })
+}
+
+var greeting = template.Must(template.New("greeting").Parse(`
+API description: {{.URL}}/openapi.yaml
+Try in another terminal: read a menu, order two portions, look at the board.
+
+curl -s {{.URL}}/v1/establishments/{{.Place.ID}}/menu
+curl -s {{.URL}}/v1/orders -H "Authorization: Bearer $({{.Token}} --subject alice --role customer)" -H "Idempotency-Key: first-try" -H "Content-Type: application/json" -d '{"establishment_id":"{{.Place.ID}}","lines":[{"dish_id":"{{.Dish.ID}}","quantity":2}]}'
+curl -s {{.URL}}/v1/tickets -H "Authorization: Bearer $({{.Token}} --subject {{.Place.Staff}} --role staff --establishment {{.Place.ID}})"
+
+`))
+
+func greet(a *app.App, data string) {
+	place := app.Demo[0]
+	err := greeting.Execute(os.Stderr, map[string]any{
+		"URL": a.URL(), "Place": place, "Dish": place.Menu[0],
+		"Token": fmt.Sprintf("%s token --data %s", quote(os.Args[0]), quote(data)),
+	})
+	if err != nil {
+		panic(err) // the template is part of the program
+	}
+}
+
+// quote makes a word safe to paste into a shell.
+func quote(word string) string {
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,75 @@
+// Package app puts the services together into a process: it opens data folder, databases and broker, starts what was
+// asked for, and ends it in an order in which nothing acknowledged is lost.
+//
+// Start either returns a running process or an error, and after an error nothing is left running. Which services run
+// in one process changes nothing about how they talk: they meet on topics and public HTTP only.
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"slices"
+	"time"
+
+	"kuhnya/internal/event"
+)
+
+// The services by their names on the command line.
+const (
+	Kitchen       = "kitchen"
+	Establishment = "establishment"
+)
+
+// Services lists every service.
+var Services = []string{Kitchen, Establishment}
+
+// Config says what a process runs, and on what.
+type Config struct {
+	Services []string // some of [Services]
+	Version  string
+	Data     string // folder of databases, broker and signing key
+	Addr     string // host:port of the HTTP API; port 0 takes a free one
+	Demo     bool   // bring demo data in if it isn't there
+
+	KafkaBrokers []string // empty: the embedded broker in Data
+	KafkaAddr    string   // loopback host:port on which the embedded broker listens too; "" for none
+	Topics       event.Topics
+
+	RepublishAfter         time.Duration // age at which unsent steps are sent without a press
+	AllowDemoAuthOnNetwork bool          // demo sign-in on other addresses than loopback
+
+	Log *slog.Logger
+}
+
+func (c Config) check() error {
+	for _, s := range c.Services {
+		if !slices.Contains(Services, s) {
+			return fmt.Errorf("unknown service %q, there are: %v", s, Services)
+		}
+	}
+	if len(c.Services) < len(Services) && len(c.KafkaBrokers) == 0 {
+		return fmt.Errorf("running only some services needs --kafka-brokers, where they meet the others")
+	}
+	if len(c.KafkaBrokers) > 0 && c.KafkaAddr != "" {
+		return fmt.Errorf("--kafka-addr is for the embedded broker, which --kafka-brokers replaces")
+	}
+	return nil
+}
+
+// listen takes the port, and refuses to offer sign-in without passwords to a network.
+func (c Config) listen() (net.Listener, error) {
+	host, _, err := net.SplitHostPort(c.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("--addr %s: %w", c.Addr, err)
+	}
+	if !loopback(host) && !c.AllowDemoAuthOnNetwork {
+		return nil, fmt.Errorf("--addr %s: demo auth listens on loopback only, unless --allow-demo-auth-on-network", c.Addr)
+	}
+	return net.Listen("tcp", c.Addr)
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

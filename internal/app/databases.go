@@ -1,0 +1,55 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"kuhnya/internal/database"
+	"kuhnya/internal/database/messagesql"
+	"kuhnya/internal/establishment/establishmentsql"
+	"kuhnya/internal/kitchen/kitchensql"
+)
+
+// lines are the migrations of each service's database.
+var lines = map[string][]database.Line{
+	Kitchen:       {kitchensql.Migrations(), messagesql.Migrations()},
+	Establishment: {establishmentsql.Migrations(), messagesql.Migrations()},
+}
+
+// DatabasePath is where a service keeps its SQLite database.
+func DatabasePath(data, service string) string {
+	return filepath.Join(data, service+".db")
+}
+
+// openDatabase migrates and opens a service's database.
+func openDatabase(ctx context.Context, data, service string) (*database.SQLite, error) {
+	path := DatabasePath(data, service)
+	if err := database.MigrateSQLite(ctx, path, lines[service]...); err != nil {
+		return nil, err
+	}
+	return database.OpenSQLite(path)
+}
+
+// Migrate creates or upgrades the databases of all services.
+func Migrate(ctx context.Context, data string) error {
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+	for _, service := range Services {
+		if err := database.MigrateSQLite(ctx, DatabasePath(data, service), lines[service]...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openExisting opens a database that must be there, and changes nothing.
+func openExisting(data, service string) (*database.SQLite, error) {
+	path := DatabasePath(data, service)
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("no database of %s in %s", service, data)
+	}
+	return database.OpenSQLite(path)
+}

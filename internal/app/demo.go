@@ -1,0 +1,72 @@
+package app
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"kuhnya/internal/kitchen"
+	"kuhnya/internal/money"
+)
+
+// DemoEstablishment is one establishment of the demo data with its menu. Its ids are fixed, so that examples work.
+type DemoEstablishment struct {
+	kitchen.Establishment
+	Staff string
+	Menu  []kitchen.MenuDish
+}
+
+// Demo is the demo data: three places to eat, with staff.
+var Demo = []DemoEstablishment{
+	demoEstablishment(1, "Столовая №1", "marta", 0,
+		demoDish(1, 1, "borscht", "Borscht", "Beetroot soup with sour cream and garlic bread", 320_00, new(int64(40))),
+		demoDish(1, 2, "pelmeni", "Pelmeni", "Beef and pork dumplings, twenty pieces", 450_00, new(int64(60))),
+		demoDish(1, 3, "syrniki", "Syrniki", "Curd cheese pancakes with raspberry jam", 290_00, new(int64(25))),
+		demoDish(1, 4, "kompot", "Kompot", "Stewed fruit drink, 300 ml", 90_00, nil)),
+	demoEstablishment(2, "Хинкальная", "giorgi", 500_00,
+		demoDish(2, 1, "khinkali", "Khinkali", "Five big dumplings with broth inside", 480_00, new(int64(50))),
+		demoDish(2, 2, "khachapuri", "Adjarian khachapuri", "Bread boat with cheese, butter and egg", 560_00, new(int64(20))),
+		demoDish(2, 3, "tarkhun", "Tarkhun", "Tarragon lemonade, 500 ml", 150_00, nil)),
+	demoEstablishment(3, "Кофейня на углу", "anna", 0,
+		demoDish(3, 1, "flat-white", "Flat white", "Double espresso with milk", 260_00, nil),
+		demoDish(3, 2, "medovik", "Medovik", "Honey cake, a slice", 340_00, new(int64(12))),
+		demoDish(3, 3, "croissant", "Croissant", "With butter, baked this morning", 210_00, new(int64(18)))),
+}
+
+func demoEstablishment(n int, name, staff string, minOrder int64, menu ...kitchen.MenuDish) DemoEstablishment {
+	return DemoEstablishment{Staff: staff, Menu: menu, Establishment: kitchen.Establishment{
+		ID: demoID(n, 0), Name: name, State: kitchen.Open, MinOrder: minOrder,
+		AcceptTimeout: kitchen.DefaultAcceptTimeout, Timezone: "Europe/Moscow", Currency: money.RUB,
+	}}
+}
+
+func demoDish(establishment, n int, externalID, name, description string, price int64, stock *int64) kitchen.MenuDish {
+	return kitchen.MenuDish{
+		ID: demoID(establishment, n), ExternalID: externalID, Name: name, Description: description, Price: price, InitialStock: stock,
+	}
+}
+
+func demoID(establishment, dish int) uuid.UUID {
+	return uuid.MustParse(fmt.Sprintf("01980000-0000-7000-8000-%06d%06d", establishment, dish))
+}
+
+// bringDemoData adds what is missing and leaves alone what was changed since.
+func bringDemoData(ctx context.Context, service *kitchen.Service, read kitchen.Reader) error {
+	for _, d := range Demo {
+		_, exists, err := read.Establishment(ctx, d.ID)
+		if err != nil {
+			return fmt.Errorf("demo data: %w", err)
+		}
+		if exists {
+			continue
+		}
+		if _, _, err := service.PutEstablishment(ctx, d.Establishment); err != nil {
+			return fmt.Errorf("demo data: %s: %w", d.Name, err)
+		}
+		if err := service.PutMenu(ctx, d.ID, d.Menu, "system:demo"); err != nil {
+			return fmt.Errorf("demo data: menu of %s: %w", d.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+// Package kitchenhttp is kitchen-service over HTTP: one file per endpoint, the shapes of its bodies in shapes.go. It
+// decodes, asks the rules, and encodes; it decides nothing but who sees what.
+package kitchenhttp
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"kuhnya/internal/auth"
+	"kuhnya/internal/fault"
+	"kuhnya/internal/httpapi"
+	"kuhnya/internal/kitchen"
+)
+
+// server answers the endpoints of kitchen.
+type server struct {
+	service *kitchen.Service
+	read    kitchen.Reader
+}
+
+// Register adds kitchen's endpoints to an API.
+func Register(api *httpapi.API, service *kitchen.Service, read kitchen.Reader) {
+	s := server{service, read}
+	s.listEstablishments(api)
+	s.getEstablishment(api)
+	s.putEstablishment(api)
+	s.patchEstablishment(api)
+	s.getMenu(api)
+	s.putMenu(api)
+	s.patchDish(api)
+	s.placeOrder(api)
+	s.listOrders(api)
+	s.getOrder(api)
+	s.getOrderEvents(api)
+	s.cancelOrder(api)
+	s.reportStatus(api)
+}
+
+const (
+	tagMenu   = "Establishments and menus"
+	tagOrders = "Orders"
+)
+
+var (
+	errNoEstablishment = fault.New(fault.NotFound, "no such establishment")
+	errNoOrder         = fault.New(fault.NotFound, "no such order")
+)
+
+type establishmentPath struct {
+	ID httpapi.ID `path:"id" doc:"The establishment's id."`
+}
+
+type orderPath struct {
+	ID httpapi.ID `path:"id" doc:"The order's id."`
+}
+
+// caller is the identity behind a request that the guard let in.
+func caller(ctx context.Context) auth.Identity {
+	identity, _ := auth.FromContext(ctx)
+	return identity
+}
+
+// manages says whether the caller may change an establishment: its staff, or the operator.
+func manages(who auth.Identity, establishmentID uuid.UUID) bool {
+	return who.Role == auth.Operator || who.Role == auth.Staff && who.EstablishmentID == establishmentID
+}
+
+// sees says whether the caller may know of an order: its customer, the staff of its establishment, the operator and
+// services. To everybody else it does not exist.
+func sees(who auth.Identity, order kitchen.Order) bool {
+	switch who.Role {
+	case auth.Customer:
+		return order.UserID == who.Subject
+	case auth.Staff:
+		return order.EstablishmentID == who.EstablishmentID
+	default:
+		return true
+	}
+}
+
+// visibleOrder returns the order if it exists for the caller.
+func (s server) visibleOrder(ctx context.Context, id httpapi.ID) (kitchen.Order, error) {
+	order, found, err := s.read.Order(ctx, id.UUID())
+	if err == nil && (!found || !sees(caller(ctx), order)) {
+		err = errNoOrder
+	}
+	return order, err
+}

@@ -1,0 +1,40 @@
+package kitchenhttp
+
+import (
+	"context"
+	"net/http"
+
+	"kuhnya/idempotency"
+	"kuhnya/internal/auth"
+	"kuhnya/internal/fault"
+	"kuhnya/internal/httpapi"
+	"kuhnya/internal/kitchen"
+	"kuhnya/internal/lifecycle"
+)
+
+type reportStatus struct {
+	orderPath
+	Body struct {
+		Status string `json:"status" enum:"accepted,cooking,ready,completed,rejected,cancelled"`
+		Reason string `json:"reason,omitempty" maxLength:"500"`
+	}
+}
+
+func (s server) reportStatus(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
+		ID: "report-status", Method: http.MethodPost, Path: "/v1/orders/{id}/status", Tags: []string{tagOrders},
+		Summary: "Report what the establishment did, as its callback",
+		Description: "A status that the order has already is no change. With an Idempotency-Key, unique within the order, late " +
+			"and repeated reports are counted on the event that they repeat.",
+		Access: httpapi.Only(auth.Service, auth.Staff), HonoursKey: true,
+		Codes: []fault.Code{fault.InvalidTransition, fault.IdempotencyKeyReused, fault.OutcomeUnknown},
+	}, func(ctx context.Context, in *reportStatus) (*httpapi.Answer[Order], error) {
+		who := caller(ctx)
+		key, _ := httpapi.IdempotencyKey(ctx)
+		order, err := s.service.Change(ctx, kitchen.Change{
+			OrderID: in.ID.UUID(), EstablishmentID: who.EstablishmentID, To: lifecycle.Status(in.Body.Status), Reason: in.Body.Reason,
+			Party: lifecycle.Staff, Actor: who.Actor(), Key: idempotency.Key(key),
+		})
+		return httpapi.OK(showOrder(order)), err
+	})
+}

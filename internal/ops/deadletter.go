@@ -1,0 +1,138 @@
+// Package ops is what people who run the product do to it, the same for every service: look at dead letters, send them
+// again, give them up.
+//
+// Redriving is safe to repeat: the change of state and the outbox row that carries the record out are one transaction,
+// so a record is sent once however often it is asked for, and its own idempotency key makes its effect happen once.
+package ops
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"kuhnya/consume"
+	"kuhnya/internal/fault"
+	"kuhnya/outbox"
+)
+
+// State is what became of a dead letter.
+type State string
+
+// The states of a dead letter. Redriven and Discarded are final: a redriven record that fails again is a new one.
+const (
+	Open      State = "open"
+	Redriven  State = "redriven"
+	Discarded State = "discarded"
+)
+
+// MaxRedrives is how often a record may be sent again before only discarding it is left.
+const MaxRedrives = 5
+
+// MaxReason is the longest reason for discarding a dead letter, in characters.
+const MaxReason = 500
+
+// DeadLetter is a record that its consumer gave up, under the id by which people refer to it.
+type DeadLetter struct {
+	consume.DeadLetter
+	ID     uuid.UUID
+	State  State
+	Reason string // why it was discarded
+}
+
+// DeadLetterStore is the table of dead letters that a service has. It holds no rules.
+type DeadLetterStore interface {
+	DeadLetter(ctx context.Context, id uuid.UUID) (DeadLetter, bool, error)
+	// DeadLetters returns up to limit dead letters by id after the given one; an empty state selects all.
+	DeadLetters(ctx context.Context, state State, after uuid.UUID, limit int) ([]DeadLetter, error)
+	WriteDeadLetter(ctx context.Context, f func(DeadLetterTx) error) error
+}
+
+// DeadLetterTx is one write transaction over dead letters and outbox.
+type DeadLetterTx interface {
+	// LockDeadLetter locks the row until the transaction ends.
+	LockDeadLetter(id uuid.UUID) (DeadLetter, bool, error)
+	SetState(id uuid.UUID, state State, reason string) error
+	AppendOutbox(messages []outbox.Message) error
+}
+
+// DeadLetters decides about the dead letters of one service.
+type DeadLetters struct {
+	store DeadLetterStore
+	wake  func() // tells the outbox relay that there is something to send
+}
+
+// NewDeadLetters returns the rules over a store.
+func NewDeadLetters(store DeadLetterStore, wake func()) *DeadLetters {
+	return &DeadLetters{store, wake}
+}
+
+// Redrive sends the record of a dead letter to its topic again, for the group that gave it up only. A dead letter that
+// was redriven before stays as it is.
+func (d *DeadLetters) Redrive(ctx context.Context, id uuid.UUID) (DeadLetter, error) {
+	letter, err := d.change(ctx, id, func(tx DeadLetterTx, letter *DeadLetter) error {
+		switch {
+		case letter.State == Redriven:
+			return nil
+		case letter.State == Discarded:
+			return fault.New(fault.DeadLetterDiscarded, "this dead letter was discarded")
+		case letter.RedriveCount >= MaxRedrives:
+			return fault.New(fault.RedriveLimit, "this record was sent again %d times already", letter.RedriveCount)
+		}
+		if err := tx.AppendOutbox([]outbox.Message{again(*letter)}); err != nil {
+			return fmt.Errorf("append to the outbox: %w", err)
+		}
+		letter.State = Redriven
+		return tx.SetState(id, Redriven, "")
+	})
+	if err == nil {
+		d.wake()
+	}
+	return letter, err
+}
+
+// again is the record as it was, addressed to the group that gave it up.
+func again(letter DeadLetter) outbox.Message {
+	m := outbox.Message{EventID: uuid.Must(uuid.NewV7()), Topic: letter.Topic, Key: string(letter.Key), Payload: letter.Value}
+	for _, h := range letter.Headers {
+		m.Headers = append(m.Headers, outbox.Header{Key: h.Key, Value: h.Value})
+	}
+	m.Headers = append(m.Headers,
+		outbox.Header{Key: consume.HeaderRedriveGroup, Value: []byte(letter.Group)},
+		outbox.Header{Key: consume.HeaderRedriveCount, Value: []byte(strconv.Itoa(letter.RedriveCount + 1))})
+	return m
+}
+
+// Discard gives an open dead letter up, with a reason. Discarding it again keeps the first reason.
+func (d *DeadLetters) Discard(ctx context.Context, id uuid.UUID, reason string) (DeadLetter, error) {
+	if n := utf8.RuneCountInString(reason); n < 1 || n > MaxReason {
+		return DeadLetter{}, fault.Invalid("/reason", "must have 1 to %d characters", MaxReason)
+	}
+	return d.change(ctx, id, func(tx DeadLetterTx, letter *DeadLetter) error {
+		switch letter.State {
+		case Discarded:
+			return nil
+		case Redriven:
+			return fault.New(fault.InvalidTransition, "this dead letter was sent again; if it fails again, discard the new one").
+				With("current", letter.State).With("allowed", []State{})
+		}
+		letter.State, letter.Reason = Discarded, reason
+		return tx.SetState(id, Discarded, reason)
+	})
+}
+
+func (d *DeadLetters) change(ctx context.Context, id uuid.UUID, f func(DeadLetterTx, *DeadLetter) error) (letter DeadLetter, err error) {
+	err = d.store.WriteDeadLetter(ctx, func(tx DeadLetterTx) error {
+		found := false
+		if letter, found, err = tx.LockDeadLetter(id); err != nil {
+			return fmt.Errorf("lock dead letter: %w", err)
+		}
+		if !found {
+			return fault.New(fault.NotFound, "no such dead letter")
+		}
+		return f(tx, &letter)
+	})
+	return letter, err
+}
