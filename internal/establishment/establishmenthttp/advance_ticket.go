@@ -1,0 +1,40 @@
+package establishmenthttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"kuhnya/internal/auth"
+	"kuhnya/internal/establishment"
+	"kuhnya/internal/fault"
+	"kuhnya/internal/httpapi"
+	"kuhnya/internal/lifecycle"
+)
+
+type advanceTicket struct {
+	ticketPath
+	Body struct {
+		Action lifecycle.Action `json:"action" enum:"accept,reject,start,ready,complete,cancel"`
+		Reason string           `json:"reason,omitempty" maxLength:"500" doc:"For the customer; needed with reject and cancel."`
+	}
+}
+
+func (s server) advanceTicket(api *httpapi.API) {
+	httpapi.Register(api, httpapi.Operation{
+		ID: "advance-ticket", Method: http.MethodPost, Path: "/v1/tickets/{order_id}/advance", Tags: []string{tag},
+		Summary: "Press a button of the board",
+		Description: "May always be pressed again: a step that the ticket has taken before changes nothing and is sent to the " +
+			"kitchen once more under the same key. 502 says that the step is saved but not sent yet.",
+		Access: httpapi.Only(auth.Staff), Codes: []fault.Code{fault.InvalidTransition, fault.PublishFailed, fault.OutcomeUnknown},
+	}, func(ctx context.Context, in *advanceTicket) (*httpapi.Answer[Ticket], error) {
+		ticket, err := s.service.Advance(ctx, establishment.Press{
+			OrderID: in.OrderID.UUID(), EstablishmentID: caller(ctx).EstablishmentID, Action: in.Body.Action, Reason: in.Body.Reason,
+		})
+		var refused *fault.Error
+		if errors.As(err, &refused) && refused.Code == fault.PublishFailed {
+			err = refused.With("ticket", showTicket(ticket))
+		}
+		return httpapi.OK(showTicket(ticket)), err
+	})
+}
