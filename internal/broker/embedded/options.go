@@ -1,0 +1,43 @@
+package embedded
+
+import (
+	"errors"
+	"log/slog"
+
+	"kuhnya/internal/broker"
+)
+
+// ErrLocked says that another broker, in this process or another, uses the folder.
+var ErrLocked = errors.New("in use by another broker")
+
+// Options say where a broker lives and what it serves.
+type Options struct {
+	// Dir is the broker's folder, made with mode 0700 if it doesn't exist.
+	Dir string
+	// Addr is a loopback host:port to listen on for other processes; "" is none, and port 0 picks a free one.
+	Addr string
+	// Partitions of each declared topic, 0 for [broker.DefaultPartitions]. It has no effect on topics that exist.
+	Partitions int32
+	// Topics are created at start, and their declared groups say what may be trimmed.
+	Topics broker.Topics
+	// Logger is told about repairs and faults; nil is silence.
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	if o.Partitions == 0 {
+		o.Partitions = broker.DefaultPartitions
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func (o Options) specs() []broker.TopicSpec {
+	specs := o.Topics.Specs()
+	for i := range specs {
+		specs[i].Partitions = o.Partitions
+	}
+	return specs
+}

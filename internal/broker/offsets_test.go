@@ -1,0 +1,203 @@
+package broker_test
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"kuhnya/internal/broker"
+	"kuhnya/outbox"
+)
+
+func TestReached(t *testing.T) {
+	type offsets = map[int32]int64
+	for name, c := range map[string]struct {
+		ends, committed offsets
+		want            bool
+	}{
+		"an_empty_log_without_commit":        {offsets{0: 0, 1: 0}, offsets{}, true},
+		"every_partition_committed":          {offsets{0: 5, 1: 0}, offsets{0: 5}, true},
+		"read_on_after_the_ends_were_asked":  {offsets{0: 5}, offsets{0: 9}, true},
+		"not_one_record_behind":              {offsets{0: 5, 1: 3}, offsets{0: 4, 1: 3}, false},
+		"not_a_partition_without_commit":     {offsets{0: 5, 1: 3}, offsets{0: 5}, false},
+		"not_a_commit_on_another_partition":  {offsets{0: 5}, offsets{1: 5}, false},
+		"a_topic_without_partitions_or_read": {offsets{}, offsets{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := broker.Reached(c.ends, c.committed); got != c.want {
+				t.Errorf("Reached(%v, %v) = %v", c.ends, c.committed, got)
+			}
+		})
+	}
+}
+
+func TestAdmin(t *testing.T) {
+	b := open(t)
+	a := newAdmin(t, b.Connection())
+	topic := topics.Orders()
+	p := newPublisher(t, b.Connection())
+	var rows []outbox.Row
+	for range 10 {
+		rows = append(rows, row(topic, "a", nil))
+	}
+	for _, err := range p.Publish(t.Context(), rows) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	partition := read(t, b.Connection(), topic, 1)[0].Partition
+	state := func() (ends, committed map[int32]int64, lag int64) {
+		t.Helper()
+		ends, err := a.Ends(t.Context(), topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if committed, err = a.Committed(t.Context(), broker.GroupBonus, topic); err != nil {
+			t.Fatal(err)
+		}
+		if lag, err = a.Lag(t.Context(), broker.GroupBonus, topic, topics.Bonuses()); err != nil {
+			t.Fatal(err)
+		}
+		return ends, committed, lag
+	}
+
+	t.Run("unknown_group_has_no_commits_and_lags_by_all", func(t *testing.T) {
+		ends, committed, lag := state()
+		if len(ends) != broker.DefaultPartitions || ends[partition] != 10 || len(committed) != 0 || lag != 10 {
+			t.Errorf("ends %v committed %v lag %d", ends, committed, lag)
+		}
+		if broker.Reached(ends, committed) {
+			t.Error("reached")
+		}
+	})
+
+	t.Run("commits_are_seen", func(t *testing.T) {
+		commit(t, a, broker.GroupBonus, topic, partition, 7)
+		_, committed, lag := state()
+		if diff := cmp.Diff(map[int32]int64{partition: 7}, committed); diff != "" || lag != 3 {
+			t.Errorf("lag %d, committed (-want +got):\n%s", lag, diff)
+		}
+	})
+
+	t.Run("partition_whose_records_are_all_deleted_ends_at_0", func(t *testing.T) {
+		var all kadm.Offsets
+		all.AddOffset(topic, partition, 10, -1)
+		if _, err := a.Kafka().DeleteRecords(t.Context(), all); err != nil {
+			t.Fatal(err)
+		}
+		ends, committed, lag := state()
+		if ends[partition] != 0 || lag != 0 || !broker.Reached(ends, committed) {
+			t.Errorf("ends %v lag %d", ends, lag)
+		}
+	})
+
+	t.Run("unknown_topic_is_an_error", func(t *testing.T) {
+		if ends, err := a.Ends(t.Context(), "nope"); err == nil {
+			t.Errorf("ends %v", ends)
+		}
+	})
+
+	t.Run("ping_fails_while_the_broker_is_away", func(t *testing.T) {
+		if err := a.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := b.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Ping(t.Context()); err == nil {
+			t.Error("answered by a broker that is away")
+		}
+		if err := b.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Ping(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func commit(t *testing.T, a *broker.Admin, group, topic string, partition int32, at int64) {
+	t.Helper()
+	var offsets kadm.Offsets
+	offsets.AddOffset(topic, partition, at, -1)
+	if err := a.Kafka().CommitAllOffsets(t.Context(), group, offsets); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestEnsureTopics(t *testing.T) {
+	b := open(t)
+	a := newAdmin(t, b.Connection())
+	dlq := broker.DeadLetterTopic(topics.Orders(), broker.GroupBonus)
+	limits := func() (source, dead int) {
+		t.Helper()
+		source, err := a.MaxMessageBytes(t.Context(), topics.Orders())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dead, err = a.MaxMessageBytes(t.Context(), dlq); err != nil {
+			t.Fatal(err)
+		}
+		return source, dead
+	}
+
+	t.Run("dead_letters_have_room_for_headers", func(t *testing.T) {
+		if source, dead := limits(); dead != source+64<<10 {
+			t.Errorf("limit %d of dead letters, %d of their source", dead, source)
+		}
+	})
+
+	t.Run("again_it_widens_dead_letters_and_changes_nothing_else", func(t *testing.T) {
+		wider := strconv.Itoa(3 << 20)
+		change := kadm.AlterConfig{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &wider}
+		if _, err := a.Kafka().AlterTopicConfigs(t.Context(), []kadm.AlterConfig{change}, topics.Orders()); err != nil {
+			t.Fatal(err)
+		}
+		if err := broker.EnsureTopics(t.Context(), b.Connection(), topics.Specs()...); err != nil {
+			t.Fatal(err)
+		}
+		if source, dead := limits(); source != 3<<20 || dead != 3<<20+64<<10 {
+			t.Errorf("limit %d of dead letters, %d of their source", dead, source)
+		}
+	})
+
+	t.Run("names_the_topic_that_it_can_not_make", func(t *testing.T) {
+		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.PolicyViolation})
+		err := broker.EnsureTopics(t.Context(), b.Connection(), broker.TopicSpec{Name: "odd"})
+		if err == nil || !strings.Contains(err.Error(), "odd") {
+			t.Errorf("got %v", err)
+		}
+	})
+
+	t.Run("ends_with_its_context_when_the_broker_is_away", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := broker.EnsureTopics(ctx, b.Connection(), topics.Specs()...); err == nil {
+			t.Error("ensured")
+		}
+	})
+}
+
+func TestTopics(t *testing.T) {
+	var names []string
+	for _, s := range topics.Specs() {
+		names = append(names, s.Name)
+	}
+	want := []string{
+		"kuhnya.orders", "kuhnya.establishment-statuses", "kuhnya.bonuses",
+		"kuhnya.orders.establishment.dlq", "kuhnya.orders.bonus.dlq", "kuhnya.establishment-statuses.kitchen.dlq",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("topics (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"kuhnya.orders"}, topics.ReadBy(broker.GroupEstablishment)); diff != "" {
+		t.Errorf("establishment reads (-want +got):\n%s", diff)
+	}
+}
