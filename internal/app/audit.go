@@ -121,14 +121,12 @@ func (a *Auditor) lag(ctx context.Context) (total int64, err error) {
 		return 0, err
 	}
 	defer admin.Close()
-	for topic, groups := range a.Topics.Readers() {
-		for _, group := range groups {
-			lag, err := admin.Lag(ctx, group, topic)
-			if err != nil {
-				return 0, fmt.Errorf("%w: lag of %s: %w", ErrNotAtRest, group, err)
-			}
-			total += lag
+	for _, c := range a.Topics.Consumers() {
+		lag, err := admin.Lag(ctx, c.Group, c.Topic)
+		if err != nil {
+			return 0, fmt.Errorf("%w: lag of %s: %w", ErrNotAtRest, c.Group, err)
 		}
+		total += lag
 	}
 	return total, nil
 }

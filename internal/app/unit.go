@@ -53,7 +53,7 @@ func newUnit(name string, db *database.SQLite, m *messaging, log *slog.Logger) (
 
 // consume gives the unit its consumer: the topics that the group of its name is declared to read.
 func (u *unit) consume(c Config, m *messaging, handler consume.Handler) (err error) {
-	u.topics = broker.ReadBy(c.Topics, u.name)
+	u.topics = c.Topics.ReadBy(u.name)
 	u.consumer, err = consume.New(consume.Options{
 		Group: u.name, Topics: u.topics,
 		ClientOptions: m.connection.ConsumerOptions(), DeadLetterOptions: m.connection.ProducerOptions(),

@@ -13,10 +13,11 @@ import (
 
 	"kuhnya/internal/broker"
 	"kuhnya/internal/broker/embedded"
+	"kuhnya/internal/event"
 	"kuhnya/outbox"
 )
 
-var topics = broker.Topics{Prefix: broker.DefaultPrefix}
+var topics = event.Topics{Prefix: event.DefaultPrefix}
 
 func open(t *testing.T) *embedded.Broker {
 	t.Helper()

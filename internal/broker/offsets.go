@@ -64,7 +64,7 @@ func (a *Admin) Ends(ctx context.Context, topic string) (map[int32]int64, error)
 
 // Committed returns the offsets that a group has committed on a topic. Partitions without a commit are absent, and so
 // is everything of a group that the broker doesn't know.
-func (a *Admin) Committed(ctx context.Context, group Group, topic string) (map[int32]int64, error) {
+func (a *Admin) Committed(ctx context.Context, group string, topic string) (map[int32]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
 	defer cancel()
 	committed := make(map[int32]int64)
@@ -86,20 +86,9 @@ func (a *Admin) Committed(ctx context.Context, group Group, topic string) (map[i
 	return committed, nil
 }
 
-// Reached says that a group which committed these offsets had read everything before these ends. Ask for the ends
-// first: then everything that was published before the question is covered.
-func Reached(ends, committed map[int32]int64) bool {
-	for p, end := range ends {
-		if at, ok := committed[p]; end > 0 && (!ok || at < end) {
-			return false
-		}
-	}
-	return true
-}
-
 // Lag is the number of records on the topics that a group has not committed, at most; offsets that carry no record
 // (markers of transactions, compacted ones) count too.
-func (a *Admin) Lag(ctx context.Context, group Group, topics ...string) (int64, error) {
+func (a *Admin) Lag(ctx context.Context, group string, topics ...string) (int64, error) {
 	var lag int64
 	for _, topic := range topics {
 		starts, ends, err := a.Bounds(ctx, topic)

@@ -13,30 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kuhnya/internal/broker"
+	"kuhnya/internal/event"
 	"kuhnya/outbox"
 )
-
-func TestReached(t *testing.T) {
-	type offsets = map[int32]int64
-	for name, c := range map[string]struct {
-		ends, committed offsets
-		want            bool
-	}{
-		"an_empty_log_without_commit":        {offsets{0: 0, 1: 0}, offsets{}, true},
-		"every_partition_committed":          {offsets{0: 5, 1: 0}, offsets{0: 5}, true},
-		"read_on_after_the_ends_were_asked":  {offsets{0: 5}, offsets{0: 9}, true},
-		"not_one_record_behind":              {offsets{0: 5, 1: 3}, offsets{0: 4, 1: 3}, false},
-		"not_a_partition_without_commit":     {offsets{0: 5, 1: 3}, offsets{0: 5}, false},
-		"not_a_commit_on_another_partition":  {offsets{0: 5}, offsets{1: 5}, false},
-		"a_topic_without_partitions_or_read": {offsets{}, offsets{}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := broker.Reached(c.ends, c.committed); got != c.want {
-				t.Errorf("Reached(%v, %v) = %v", c.ends, c.committed, got)
-			}
-		})
-	}
-}
 
 func TestAdmin(t *testing.T) {
 	b := open(t)
@@ -59,10 +38,10 @@ func TestAdmin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if committed, err = a.Committed(t.Context(), broker.GroupBonus, topic); err != nil {
+		if committed, err = a.Committed(t.Context(), event.GroupEstablishment, topic); err != nil {
 			t.Fatal(err)
 		}
-		if lag, err = a.Lag(t.Context(), broker.GroupBonus, topic, topics.Bonuses()); err != nil {
+		if lag, err = a.Lag(t.Context(), event.GroupEstablishment, topic, topics.Bonuses()); err != nil {
 			t.Fatal(err)
 		}
 		return ends, committed, lag
@@ -73,13 +52,10 @@ func TestAdmin(t *testing.T) {
 		if len(ends) != broker.DefaultPartitions || ends[partition] != 10 || len(committed) != 0 || lag != 10 {
 			t.Errorf("ends %v committed %v lag %d", ends, committed, lag)
 		}
-		if broker.Reached(ends, committed) {
-			t.Error("reached")
-		}
 	})
 
 	t.Run("commits_are_seen", func(t *testing.T) {
-		commit(t, a, broker.GroupBonus, topic, partition, 7)
+		commit(t, a, event.GroupEstablishment, topic, partition, 7)
 		_, committed, lag := state()
 		if diff := cmp.Diff(map[int32]int64{partition: 7}, committed); diff != "" || lag != 3 {
 			t.Errorf("lag %d, committed (-want +got):\n%s", lag, diff)
@@ -93,7 +69,7 @@ func TestAdmin(t *testing.T) {
 			t.Fatal(err)
 		}
 		ends, committed, lag := state()
-		if ends[partition] != 0 || lag != 0 || !broker.Reached(ends, committed) {
+		if ends[partition] != 0 || lag != 0 {
 			t.Errorf("ends %v lag %d", ends, lag)
 		}
 	})
@@ -135,7 +111,7 @@ func commit(t *testing.T, a *broker.Admin, group, topic string, partition int32,
 func TestEnsureTopics(t *testing.T) {
 	b := open(t)
 	a := newAdmin(t, b.Connection())
-	dlq := broker.DeadLetterTopic(topics.Orders(), broker.GroupBonus)
+	dlq := event.DeadLetterTopic(topics.Orders(), event.GroupEstablishment)
 	limits := func() (source, dead int) {
 		t.Helper()
 		source, err := a.MaxMessageBytes(t.Context(), topics.Orders())
@@ -160,7 +136,7 @@ func TestEnsureTopics(t *testing.T) {
 		if _, err := a.Kafka().AlterTopicConfigs(t.Context(), []kadm.AlterConfig{change}, topics.Orders()); err != nil {
 			t.Fatal(err)
 		}
-		if err := broker.EnsureTopics(t.Context(), b.Connection(), topics.Specs()...); err != nil {
+		if err := broker.EnsureTopics(t.Context(), b.Connection(), broker.Specs(topics)...); err != nil {
 			t.Fatal(err)
 		}
 		if source, dead := limits(); source != 3<<20 || dead != 3<<20+64<<10 {
@@ -179,7 +155,7 @@ func TestEnsureTopics(t *testing.T) {
 	t.Run("ends_with_its_context_when_the_broker_is_away", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := broker.EnsureTopics(ctx, b.Connection(), topics.Specs()...); err == nil {
+		if err := broker.EnsureTopics(ctx, b.Connection(), broker.Specs(topics)...); err == nil {
 			t.Error("ensured")
 		}
 	})
@@ -187,17 +163,17 @@ func TestEnsureTopics(t *testing.T) {
 
 func TestTopics(t *testing.T) {
 	var names []string
-	for _, s := range topics.Specs() {
+	for _, s := range broker.Specs(topics) {
 		names = append(names, s.Name)
 	}
 	want := []string{
 		"kuhnya.orders", "kuhnya.establishment-statuses", "kuhnya.bonuses",
-		"kuhnya.orders.establishment.dlq", "kuhnya.orders.bonus.dlq", "kuhnya.establishment-statuses.kitchen.dlq",
+		"kuhnya.orders.establishment.dlq", "kuhnya.establishment-statuses.kitchen.dlq",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("topics (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"kuhnya.orders"}, topics.ReadBy(broker.GroupEstablishment)); diff != "" {
+	if diff := cmp.Diff([]string{"kuhnya.orders"}, topics.ReadBy(event.GroupEstablishment)); diff != "" {
 		t.Errorf("establishment reads (-want +got):\n%s", diff)
 	}
 }

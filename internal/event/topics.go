@@ -1,7 +1,7 @@
 package event
 
 // Topics names what a deployment's services write to and read from. All names start with one prefix, so that several
-// deployments can share a broker.
+// deployments can share a broker. The zero value has no prefix.
 type Topics struct{ Prefix string }
 
 // DefaultPrefix is the prefix of topics unless told otherwise.
@@ -13,24 +13,46 @@ const (
 	GroupEstablishment = "establishment"
 )
 
+// Consumer declares that a group reads a topic for good: nothing may be trimmed from the topic before the group has
+// committed it, whether it runs at the moment or not.
+type Consumer struct{ Topic, Group string }
+
 // Orders carries what becomes of orders; kitchen-service writes it.
 func (t Topics) Orders() string { return t.Prefix + "orders" }
 
 // EstablishmentStatuses carries the steps of the staff; establishment-service writes it.
 func (t Topics) EstablishmentStatuses() string { return t.Prefix + "establishment-statuses" }
 
-// Bonuses carries accruals; bonus-service writes it.
+// Bonuses carries accruals; nobody here reads it.
 func (t Topics) Bonuses() string { return t.Prefix + "bonuses" }
 
-// DeadLetter is where a group puts the records of a topic that it can't apply.
-func (t Topics) DeadLetter(topic, group string) string { return topic + "." + group + ".dlq" }
+// DeadLetterTopic is where a group puts the records of a topic that it can't apply.
+func DeadLetterTopic(topic, group string) string { return topic + "." + group + ".dlq" }
 
-// Readers lists the groups that read each topic for good. Nothing may be trimmed from a topic before all of its
-// readers have committed it, whether they run at the moment or not.
-func (t Topics) Readers() map[string][]string {
-	return map[string][]string{
-		t.Orders():                {GroupEstablishment},
-		t.EstablishmentStatuses(): {GroupKitchen},
-		t.Bonuses():               {},
+// Consumers lists which group reads which topic.
+func (t Topics) Consumers() []Consumer {
+	return []Consumer{
+		{Topic: t.Orders(), Group: GroupEstablishment},
+		{Topic: t.EstablishmentStatuses(), Group: GroupKitchen},
 	}
+}
+
+// GroupsOf lists the declared groups of a topic.
+func (t Topics) GroupsOf(topic string) (groups []string) {
+	for _, c := range t.Consumers() {
+		if c.Topic == topic {
+			groups = append(groups, c.Group)
+		}
+	}
+	return groups
+}
+
+// ReadBy lists the topics that a group reads.
+func (t Topics) ReadBy(group string) (topics []string) {
+	for _, c := range t.Consumers() {
+		if c.Group == group {
+			topics = append(topics, c.Topic)
+		}
+	}
+	return topics
 }

@@ -12,6 +12,7 @@ import (
 
 	"kuhnya/internal/broker"
 	"kuhnya/internal/broker/embedded"
+	"kuhnya/internal/event"
 )
 
 func TestRestart(t *testing.T) {
@@ -19,49 +20,49 @@ func TestRestart(t *testing.T) {
 		dir := t.TempDir()
 		r := open(t, dir)
 		produce(t, r.Connection(), topics.Orders(), 10)
-		r.commit(broker.GroupBonus, topics.Orders(), 7)
+		r.commit(reporting, topics.Orders(), 7)
 		r.stop()
 		again := open(t, dir)
 		again.wantBounds(topics.Orders(), 0, 10)
-		again.wantCommitted(broker.GroupBonus, topics.Orders(), 7)
+		again.wantCommitted(reporting, topics.Orders(), 7)
 	})
 
 	t.Run("keeps_records_and_commits_after_a_kill", func(t *testing.T) {
 		dir := t.TempDir()
 		r := open(t, dir)
 		produce(t, r.Connection(), topics.Orders(), 10)
-		r.commit(broker.GroupBonus, topics.Orders(), 7)
+		r.commit(reporting, topics.Orders(), 7)
 		again := open(t, killed(t, dir))
 		again.wantBounds(topics.Orders(), 0, 10)
-		again.wantCommitted(broker.GroupBonus, topics.Orders(), 7)
+		again.wantCommitted(reporting, topics.Orders(), 7)
 	})
 
 	t.Run("commits_behind_a_torn_log_survive_the_next_kill", func(t *testing.T) {
 		dir := t.TempDir()
 		r := open(t, dir)
 		produce(t, r.Connection(), topics.Orders(), 100)
-		r.commit(broker.GroupBonus, topics.Orders(), 10)
+		r.commit(reporting, topics.Orders(), 10)
 		torn := killed(t, dir)
 		tear(t, filepath.Join(torn, "log", "groups.log"))
 
 		healed := open(t, torn)
-		healed.wantCommitted(broker.GroupBonus, topics.Orders(), 10)
-		healed.commit(broker.GroupBonus, topics.Orders(), 60)
+		healed.wantCommitted(reporting, topics.Orders(), 10)
+		healed.commit(reporting, topics.Orders(), 60)
 
 		again := open(t, killed(t, torn))
-		again.wantCommitted(broker.GroupBonus, topics.Orders(), 60)
+		again.wantCommitted(reporting, topics.Orders(), 60)
 	})
 
 	t.Run("puts_offsets_beyond_the_log_back_to_its_start", func(t *testing.T) {
 		dir := t.TempDir()
 		r := open(t, dir)
 		produce(t, r.Connection(), topics.Orders(), 10)
-		r.commit(broker.GroupBonus, topics.Orders(), 1000)
-		r.commit(broker.GroupEstablishment, topics.Orders(), 10)
+		r.commit(reporting, topics.Orders(), 1000)
+		r.commit(event.GroupEstablishment, topics.Orders(), 10)
 		r.stop()
 		again := open(t, dir)
-		again.wantCommitted(broker.GroupBonus, topics.Orders(), 0)
-		again.wantCommitted(broker.GroupEstablishment, topics.Orders(), 10)
+		again.wantCommitted(reporting, topics.Orders(), 0)
+		again.wantCommitted(event.GroupEstablishment, topics.Orders(), 10)
 	})
 }
 

@@ -97,7 +97,7 @@ func TestFrontServes(t *testing.T) {
 		conn := broker.Connection{Seeds: []string{r.Addr()}}
 		produce(t, conn, topics.Orders(), 10)
 		client, err := kgo.NewClient(append(conn.ConsumerOptions(),
-			kgo.ConsumerGroup(broker.GroupBonus), kgo.ConsumeTopics(topics.Orders()))...)
+			kgo.ConsumerGroup(reporting), kgo.ConsumeTopics(topics.Orders()))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestFrontServes(t *testing.T) {
 		if err := client.CommitUncommittedOffsets(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r.wantCommitted(broker.GroupBonus, topics.Orders(), 10)
+		r.wantCommitted(reporting, topics.Orders(), 10)
 	})
 
 	t.Run("a_client_that_asks_in_a_version_of_the_future", func(t *testing.T) {

@@ -13,9 +13,13 @@ import (
 
 	"kuhnya/internal/broker"
 	"kuhnya/internal/broker/embedded"
+	"kuhnya/internal/event"
 )
 
-var topics = broker.Topics{Prefix: broker.DefaultPrefix}
+// reporting is a group that this product doesn't declare.
+const reporting = "reporting"
+
+var topics = event.Topics{Prefix: event.DefaultPrefix}
 
 // run is an open broker and an admin of it.
 type run struct {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"kuhnya/internal/broker"
+	"kuhnya/internal/event"
 )
 
 // ErrLocked says that another broker, in this process or another, uses the folder.
@@ -19,7 +20,7 @@ type Options struct {
 	// Partitions of each declared topic, 0 for [broker.DefaultPartitions]. It has no effect on topics that exist.
 	Partitions int32
 	// Topics are created at start, and their declared groups say what may be trimmed.
-	Topics broker.Topics
+	Topics event.Topics
 	// Logger is told about repairs and faults; nil is silence.
 	Logger *slog.Logger
 }
@@ -35,7 +36,7 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) specs() []broker.TopicSpec {
-	specs := o.Topics.Specs()
+	specs := broker.Specs(o.Topics)
 	for i := range specs {
 		specs[i].Partitions = o.Partitions
 	}
