@@ -3,7 +3,6 @@ package embedded_test
 import (
 	"testing"
 
-	"kuhnya/internal/broker"
 	"kuhnya/internal/event"
 )
 
