@@ -1,0 +1,37 @@
+package app
+
+import (
+	"bytes"
+	"flag"
+	"log/slog"
+	"os"
+	"testing"
+
+	"kuhnya/internal/auth"
+	"kuhnya/internal/establishment/establishmenthttp"
+	"kuhnya/internal/kitchen/kitchenhttp"
+)
+
+var update = flag.Bool("update", false, "write api/openapi.yaml instead of comparing it")
+
+// TestOpenAPI keeps the committed document equal to what the code serves.
+func TestOpenAPI(t *testing.T) {
+	api := NewAPI(Config{Version: "v1", Log: slog.New(slog.DiscardHandler)}, auth.NewVerifier(auth.Key{}))
+	kitchenhttp.Register(api, nil, nil)
+	establishmenthttp.Register(api, nil, nil)
+	served, _ := api.OpenAPI()
+	const path = "../../api/openapi.yaml"
+	if *update {
+		if err := os.WriteFile(path, served, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	committed, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(committed, served) {
+		t.Error("api/openapi.yaml differs from the code; look at the change and run: make openapi")
+	}
+}
