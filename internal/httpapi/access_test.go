@@ -72,8 +72,11 @@ func TestKeys(t *testing.T) {
 	s := newSample(t)
 	customer := with("Authorization", token(t, auth.Customer))
 	t.Run("two lines", func(t *testing.T) {
-		s.call(t, "POST", "/v1/orders", validOrder(), customer, with("Idempotency-Key", "a", "a")).
-			mustBe(t, 400, fault.IdempotencyKeyInvalid)
+		a := s.call(t, "POST", "/v1/orders", validOrder(), customer, with("Idempotency-Key", "a", "a"))
+		a.mustBe(t, 400, fault.IdempotencyKeyInvalid)
+		if !strings.Contains(a.body, `"pointer":"/Idempotency-Key","detail":"bad key"`) {
+			t.Error(a.body)
+		}
 	})
 	t.Run("reaches the handler", func(t *testing.T) {
 		a := s.call(t, "POST", "/v1/orders", validOrder(), customer, with("Idempotency-Key", "k1"))

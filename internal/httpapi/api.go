@@ -23,8 +23,8 @@ type Config struct {
 	Title, Version, Description string // of the OpenAPI document
 
 	Verifier Verifier
-	// ParseKey reads the lines of the Idempotency-Key header; present is false if there is none. It may be nil if no
-	// operation honours keys.
+	// ParseKey reads the lines of the Idempotency-Key header; present is false if there is none. The text of its error is
+	// shown to the client. It may be nil if no operation honours keys.
 	ParseKey func(lines []string) (key string, present bool, err error)
 	// Transient says of an error without a code that the same request may succeed later: 503 instead of 500. May be nil.
 	Transient func(error) bool
@@ -71,6 +71,7 @@ func humaConfig(c Config) huma.Config {
 	h.CreateHooks = nil // they would put $schema into every body
 	h.OpenAPIPath, h.SchemasPath, h.DocsPath = "", "", ""
 	h.RejectUnknownQueryParameters = true
+	h.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
 	h.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT"},
 	}

@@ -39,6 +39,18 @@ func describeAccess(op Operation) string {
 	return strings.TrimSpace(op.Description + "\n\nAllowed for: " + who + ".")
 }
 
+// schemaName names the schema of a type. A body without a named type takes its name from the operation's id, which may
+// hold hyphens.
+func schemaName(t reflect.Type, hint string) string {
+	var b strings.Builder
+	for _, part := range strings.Split(huma.DefaultSchemaNamer(t, hint), "-") {
+		if part != "" {
+			b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+		}
+	}
+	return b.String()
+}
+
 func keyParameter() *huma.Param {
 	longest, shortest := 257, 1 // 255 and two quotes
 	return &huma.Param{

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -43,7 +44,8 @@ func TestOpenAPI(t *testing.T) {
 	s := newAPI()
 	yaml, doc := s.api.OpenAPI()
 	var parsed struct {
-		Paths map[string]map[string]operationDoc
+		Paths      map[string]map[string]operationDoc
+		Components struct{ Schemas map[string]any }
 	}
 	if err := json.Unmarshal(doc, &parsed); err != nil {
 		t.Fatal(err)
@@ -86,6 +88,13 @@ func TestOpenAPI(t *testing.T) {
 		for _, status := range []string{"403", "413", "415", "422"} {
 			if _, ok := place.Responses[status]; !ok {
 				t.Errorf("no %s", status)
+			}
+		}
+	})
+	t.Run("names can be used in programs", func(t *testing.T) {
+		for name := range parsed.Components.Schemas {
+			if !regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`).MatchString(name) {
+				t.Errorf("schema %q", name)
 			}
 		}
 	})
@@ -133,6 +142,16 @@ func TestRegister_refuses(t *testing.T) {
 			httpapi.Register(a, good, func(context.Context, *struct {
 				Body struct{ IDs []uuid.UUID }
 			}) (*httpapi.Answer[int], error) {
+				return httpapi.OK(1), nil
+			})
+		})
+	})
+	t.Run("an embedded struct that would stay empty", func(t *testing.T) {
+		type path struct {
+			ID httpapi.ID `path:"id"`
+		}
+		mustPanic(t, func(a *httpapi.API) {
+			httpapi.Register(a, good, func(context.Context, *struct{ path }) (*httpapi.Answer[int], error) {
 				return httpapi.OK(1), nil
 			})
 		})

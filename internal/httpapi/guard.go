@@ -116,7 +116,8 @@ func isJSON(lines []string) bool {
 func (a *API) readKey(ctx context.Context, r *http.Request) (context.Context, error) {
 	key, present, err := a.config.ParseKey(r.Header["Idempotency-Key"])
 	if err != nil {
-		return nil, errKey.Because(err)
+		return nil, &fault.Error{Code: fault.IdempotencyKeyInvalid, Detail: errKey.Detail,
+			Pointers: []fault.Pointer{{Pointer: "/Idempotency-Key", Detail: err.Error()}}}
 	}
 	if present {
 		ctx = context.WithValue(ctx, idempotencyKey{}, key)

@@ -23,6 +23,25 @@ type List[T any] struct {
 	NextCursor string `json:"next_cursor,omitempty" doc:"Asks for the next page; absent on the last one."`
 }
 
+// ListOf shows one page of rows that were read with a limit of page.Limit+1: the row too many only says that there is
+// another page. position is what the next page is read after.
+func ListOf[Row, T, P any](page Page, rows []Row, show func(Row) T, position func(Row) P) (List[T], error) {
+	var list List[T]
+	if len(rows) > page.Limit {
+		rows = rows[:page.Limit]
+		next, err := EncodeCursor(position(rows[len(rows)-1]))
+		if err != nil {
+			return list, err
+		}
+		list.NextCursor = next
+	}
+	list.Items = make([]T, len(rows))
+	for i, row := range rows {
+		list.Items[i] = show(row)
+	}
+	return list, nil
+}
+
 // EncodeCursor makes an opaque cursor of what is needed to go on: the sort key of the last item shown.
 func EncodeCursor[T any](position T) (string, error) {
 	data, err := json.Marshal(position, output)

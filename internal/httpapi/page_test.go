@@ -3,9 +3,11 @@ package httpapi_test
 import (
 	"encoding/base64"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"kuhnya/internal/auth"
@@ -58,6 +60,27 @@ func TestCursor(t *testing.T) {
 				t.Errorf("%+v, %v", got, err)
 			}
 		})
+	}
+}
+
+func TestListOf(t *testing.T) {
+	list := func(limit int, rows ...int) httpapi.List[string] {
+		t.Helper()
+		l, err := httpapi.ListOf(httpapi.Page{Limit: limit}, rows, strconv.Itoa, func(row int) int { return row })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for name, l := range map[string]httpapi.List[string]{"full last page": list(2, 7, 8), "part of a page": list(3, 7, 8)} {
+		if diff := cmp.Diff(httpapi.List[string]{Items: []string{"7", "8"}}, l); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	more := list(2, 7, 8, 9)
+	after, _, err := httpapi.DecodeCursor[int](more.NextCursor)
+	if diff := cmp.Diff([]string{"7", "8"}, more.Items); diff != "" || after != 8 || err != nil {
+		t.Errorf("%s, next after %d, %v", diff, after, err)
 	}
 }
 

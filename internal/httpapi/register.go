@@ -77,6 +77,10 @@ func (a *API) mustBeSound(op Operation, in reflect.Type) {
 	complain(op.HonoursKey && a.config.ParseKey == nil, "honours keys, but nothing parses them")
 	complain(holds(in, reflect.TypeFor[uuid.UUID](), map[reflect.Type]bool{}),
 		"reads a uuid.UUID, which accepts braces and URNs: use httpapi.ID")
+	for i := range in.NumField() {
+		complain(in.Field(i).Anonymous && !in.Field(i).IsExported(),
+			"embeds "+in.Field(i).Name+", whose fields huma does not see: export the type")
+	}
 	for _, code := range op.Codes {
 		complain(kinds[code] == Kind{}, "answers a code that no kind explains: "+string(code))
 	}
