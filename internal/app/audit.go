@@ -90,9 +90,11 @@ func (a *Auditor) mustRest(ctx context.Context) (err error) {
 		}
 		rest.Outbox += depth.Waiting
 	}
-	if rest.Steps, err = establishmentsql.NewSQLite(a.establishment).UnsentSteps(ctx); err != nil {
+	backlog, err := establishmentsql.NewSQLite(a.establishment).Backlog(ctx)
+	if err != nil {
 		return err
 	}
+	rest.Steps = backlog.Steps
 	if rest.Lag, err = a.lag(ctx); err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func Classify(err error) (class consume.Class, code string) {
 // Transient says that the same work may succeed later, unchanged: the database, a queue or a deadline stood in its way.
 func Transient(err error) bool {
 	for _, passing := range []error{
-		batch.ErrQueueFull, batch.ErrClosed, batch.ErrOutcomeUnknown, context.DeadlineExceeded, context.Canceled,
+		batch.ErrQueueFull, batch.ErrClosed, batch.ErrNotCommitted, batch.ErrOutcomeUnknown, context.DeadlineExceeded, context.Canceled,
 	} {
 		if errors.Is(err, passing) {
 			return true

@@ -7,6 +7,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // Code names a cause. Clients and dead letters rely on the texts.
@@ -68,14 +69,12 @@ func Invalid(pointer, format string, args ...any) *Error {
 	return &Error{Code: InvalidRequest, Detail: detail, Pointers: []Pointer{{pointer, detail}}}
 }
 
-// With returns the refusal with one more field.
+// With returns the refusal with a field set.
 func (e *Error) With(name string, value any) *Error {
-	fields := map[string]any{name: value}
-	for k, v := range e.Fields {
-		fields[k] = v
-	}
 	c := *e
-	c.Fields = fields
+	c.Fields = map[string]any{}
+	maps.Copy(c.Fields, e.Fields)
+	c.Fields[name] = value
 	return &c
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 type advanceTicket struct {
-	ticketPath
+	TicketPath
 	Body struct {
 		Action lifecycle.Action `json:"action" enum:"accept,reject,start,ready,complete,cancel"`
 		Reason string           `json:"reason,omitempty" maxLength:"500" doc:"For the customer; needed with reject and cancel."`

@@ -29,7 +29,8 @@ const tag = "Tickets"
 
 var errNoTicket = fault.New(fault.NotFound, "no such ticket")
 
-type ticketPath struct {
+// TicketPath is the part of an input that names a ticket. It is exported because only then are embedded fields read.
+type TicketPath struct {
 	OrderID httpapi.ID `path:"order_id" doc:"The id of the ticket's order."`
 }
 

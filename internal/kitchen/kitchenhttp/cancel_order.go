@@ -17,7 +17,7 @@ func (s server) cancelOrder(api *httpapi.API) {
 		Summary:     "Cancel an order that isn't being cooked yet",
 		Description: "Cancelling a cancelled order changes nothing and answers 200.",
 		Access:      httpapi.Only(auth.Customer), Codes: []fault.Code{fault.InvalidTransition, fault.OutcomeUnknown},
-	}, func(ctx context.Context, in *orderPath) (*httpapi.Answer[Order], error) {
+	}, func(ctx context.Context, in *OrderPath) (*httpapi.Answer[Order], error) {
 		who := caller(ctx)
 		order, err := s.service.Change(ctx, kitchen.Change{
 			OrderID: in.ID.UUID(), UserID: who.Subject, To: lifecycle.Cancelled, Party: lifecycle.Customer, Actor: who.Actor(),

@@ -11,7 +11,7 @@ func (s server) getEstablishment(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "get-establishment", Method: http.MethodGet, Path: "/v1/establishments/{id}", Tags: []string{tagMenu},
 		Summary: "Get an establishment", Access: httpapi.Anyone,
-	}, func(ctx context.Context, in *establishmentPath) (*httpapi.Answer[Establishment], error) {
+	}, func(ctx context.Context, in *EstablishmentPath) (*httpapi.Answer[Establishment], error) {
 		e, found, err := s.read.Establishment(ctx, in.ID.UUID())
 		if err == nil && !found {
 			err = errNoEstablishment

@@ -9,7 +9,7 @@ import (
 )
 
 type getMenu struct {
-	establishmentPath
+	EstablishmentPath
 	httpapi.Page
 }
 

@@ -11,7 +11,7 @@ func (s server) getOrderEvents(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "get-order-events", Method: http.MethodGet, Path: "/v1/orders/{id}/events", Tags: []string{tagOrders},
 		Summary: "Read the history of an order, with how often each step was delivered", Access: httpapi.SignedIn,
-	}, func(ctx context.Context, in *orderPath) (*httpapi.Answer[httpapi.List[Event]], error) {
+	}, func(ctx context.Context, in *OrderPath) (*httpapi.Answer[httpapi.List[Event]], error) {
 		order, err := s.visibleOrder(ctx, in.ID)
 		if err != nil {
 			return nil, err

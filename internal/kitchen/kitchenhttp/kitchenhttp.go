@@ -47,11 +47,14 @@ var (
 	errNoOrder         = fault.New(fault.NotFound, "no such order")
 )
 
-type establishmentPath struct {
+// EstablishmentPath is the part of an input that names an establishment. It is exported because only then are embedded
+// fields read.
+type EstablishmentPath struct {
 	ID httpapi.ID `path:"id" doc:"The establishment's id."`
 }
 
-type orderPath struct {
+// OrderPath is the part of an input that names an order.
+type OrderPath struct {
 	ID httpapi.ID `path:"id" doc:"The order's id."`
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 type patchEstablishment struct {
-	establishmentPath
+	EstablishmentPath
 	Body struct {
 		State                *kitchen.State `json:"state,omitempty" enum:"open,busy,closed"`
 		Accepting            *bool          `json:"accepting,omitempty" doc:"Instead of state: true opens, false closes."`

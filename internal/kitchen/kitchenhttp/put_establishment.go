@@ -13,7 +13,7 @@ import (
 )
 
 type putEstablishment struct {
-	establishmentPath
+	EstablishmentPath
 	Body struct {
 		Name                 string         `json:"name" minLength:"1" maxLength:"200"`
 		State                *kitchen.State `json:"state,omitempty" enum:"open,busy,closed" doc:"Absent: open."`

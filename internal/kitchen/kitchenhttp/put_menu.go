@@ -12,7 +12,7 @@ import (
 )
 
 type putMenu struct {
-	establishmentPath
+	EstablishmentPath
 	Body struct {
 		Dishes []menuDish `json:"dishes" maxItems:"500"`
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 type reportStatus struct {
-	orderPath
+	OrderPath
 	Body struct {
 		Status string `json:"status" enum:"accepted,cooking,ready,completed,rejected,cancelled"`
 		Reason string `json:"reason,omitempty" maxLength:"500"`
