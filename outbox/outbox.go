@@ -25,12 +25,13 @@ import (
 type Message struct {
 	EventID uuid.UUID
 	Topic   string
-	Key     string
+	Key     string // rows of one key keep their order; the empty key is a key like any other
 	Headers []Header
 	Payload []byte // nil stays nil: some brokers read it as a tombstone
 }
 
-// Header is one name and value that travel with a message; order is kept.
+// Header is one name and value that travel with a message. Order is kept, a name may come twice, and as with a payload a
+// nil value stays nil.
 type Header struct {
 	Key   string
 	Value []byte
@@ -53,7 +54,8 @@ type Lease struct {
 // Store is the table behind an outbox. Implementations hold no rules; package outboxtest has the suite that each of
 // them passes. Every comparison of time is made by the database's clock.
 type Store interface {
-	// Acquire takes the lease for ttl if nobody holds it or the holder's time is over; ok is false if somebody does.
+	// Acquire takes the lease for ttl if nobody holds it or the holder's time is over; ok is false if somebody does, be
+	// it owner itself. A ttl of 0 or less has run out at once.
 	Acquire(ctx context.Context, owner string, ttl time.Duration) (lease Lease, ok bool, err error)
 	// Renew extends a lease that is still held, else it returns [ErrLeaseLost].
 	Renew(ctx context.Context, lease Lease, ttl time.Duration) error
@@ -62,9 +64,11 @@ type Store interface {
 	// Pending returns up to limit rows with an id above after, ascending. A pass over the table starts at 0: an id is a
 	// name here, not a watermark, since a lower id may commit later.
 	Pending(ctx context.Context, after int64, limit int) ([]Row, error)
-	// Delete removes published rows, or returns [ErrLeaseLost] and removes nothing.
+	// Delete removes published rows, or returns [ErrLeaseLost] and removes nothing. Rows that are gone are no error: the
+	// answer to an earlier try may have been lost.
 	Delete(ctx context.Context, lease Lease, ids []int64) error
-	// Park moves a row that can't be published aside with its reason, or returns [ErrLeaseLost] and moves nothing.
+	// Park moves a row that can't be published aside with its reason, or returns [ErrLeaseLost] and moves nothing. A
+	// row that is gone is no error.
 	Park(ctx context.Context, lease Lease, id int64, reason string) error
 	// Depth counts what waits and what is parked.
 	Depth(ctx context.Context) (Depth, error)

@@ -85,7 +85,7 @@ func (o Outbox) Renew(ctx context.Context, lease outbox.Lease, ttl time.Duration
 // Release implements [outbox.Store].
 func (o Outbox) Release(ctx context.Context, lease outbox.Lease) error {
 	return o.db.Write(ctx, func(c *database.Conn) error {
-		return c.Exec(`UPDATE outbox_lease SET expires = 0 WHERE owner = ? AND epoch = ?`, lease.Owner, lease.Epoch)
+		return c.Exec(`UPDATE outbox_lease SET owner = '', expires = 0 WHERE owner = ? AND epoch = ?`, lease.Owner, lease.Epoch)
 	})
 }
 
