@@ -101,9 +101,10 @@ func cliBusyPort(t *testing.T) {
 }
 
 func cliNoBroker(t *testing.T) {
-	addr := fixedAddr(t)
-	r := command(t, serving("serve", absent(t), "--kafka-brokers", addr)...)
+	addr, data := fixedAddr(t), absent(t)
+	r := command(t, serving("serve", data, "--kafka-brokers", addr)...)
 	wantRefused(t, r)
+	wantNothingWritten(t, data)
 	if !strings.Contains(r.stderr, addr) {
 		t.Errorf("stderr doesn't name %s: %s", addr, r.stderr)
 	}
