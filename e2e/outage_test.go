@@ -1,7 +1,11 @@
 package e2e
 
 import (
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 func TestBrokerOutage(t *testing.T) {
@@ -10,14 +14,15 @@ func TestBrokerOutage(t *testing.T) {
 		promise{"a step pressed meanwhile is published once by pressing again", outagePressAgain},
 		promise{"a step pressed meanwhile is published by the sweep if nobody presses again", outageSweep},
 		promise{"a step that lost against kitchen is dropped", outageLostStep},
+		promise{"steps that are ahead of kitchen's own word are kept", outageStepsAhead},
 		promise{"orders are taken meanwhile and reach the board once", outageOrders},
 	)
 }
 
 // newOutage has a ticket on the board, and no broker any more.
-func newOutage(t *testing.T) (v *venue, id string) {
+func newOutage(t *testing.T, more ...string) (v *venue, id string) {
 	t.Helper()
-	v = openVenue(t, brokerSite(t), counted("pelmeni", 1000))
+	v = openVenue(t, brokerSite(t, more...), counted("pelmeni", 1000))
 	id = v.placed(t, v.portions(0, 1)).ID
 	v.awaitTicket(t, id)
 	v.broker.kill(t)
@@ -87,6 +92,35 @@ func outageLostStep(t *testing.T) {
 	v.awaitTicketStatus(t, id, "cooking")
 	v.wantHistory(t, id, "placed accepted cooking")
 	v.wantStock(t, 0, 999)
+}
+
+// outageStepsAhead has kitchen's own accepted reach a ticket whose steps, which go further, can't have been sent: nobody
+// presses again, and the sweep has an hour.
+func outageStepsAhead(t *testing.T) {
+	v, id := newOutage(t, "--republish-after", "1h")
+	v.robot.report(t, "", id, "accepted").want(t, 200)
+	v.wantUnpublished(t, id, "accept", "accepted")
+	v.wantUnpublished(t, id, "start", "cooking")
+	v.broker.restart(t)
+	awaitTold(t, v, id, "accepted")
+	if now := v.cook.ticketNow(t, id); now.Status != "cooking" || now.Published {
+		t.Fatalf("ticket %+v", now)
+	}
+	v.cook.press(t, id, "start").want(t, 200)
+	v.awaitOrder(t, id, "cooking")
+	v.wantHistory(t, id, "placed accepted×2 cooking")
+}
+
+// awaitTold waits until establishment has read from kitchen that an order entered a status.
+func awaitTold(t *testing.T, v *venue, id, status string) {
+	t.Helper()
+	bus := v.bus(t)
+	eventually(t, "kitchen's word of "+status, func() bool {
+		return slices.ContainsFunc(bus.all(t, ordersTopic), func(r *kgo.Record) bool {
+			return string(r.Key) == id && strings.Contains(string(r.Value), `"to":"`+status+`"`)
+		})
+	})
+	bus.settle(t, "establishment", ordersTopic)
 }
 
 func outageOrders(t *testing.T) {

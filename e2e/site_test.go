@@ -77,10 +77,10 @@ func soloSite(t testing.TB, more ...string) *site {
 }
 
 // brokerSite has the broker in a process of its own, which may be stopped and restarted.
-func brokerSite(t testing.TB) *site {
+func brokerSite(t testing.TB, more ...string) *site {
 	t.Helper()
 	s := onBroker(t)
-	s.kitchen = start(t, s.serve("kitchen", "establishment")...)
+	s.kitchen = start(t, s.serve(append(more, "kitchen", "establishment")...)...)
 	s.board = s.kitchen
 	t.Cleanup(func() { s.settle(t) })
 	return s
@@ -115,9 +115,9 @@ func onBroker(t testing.TB) *site {
 	return &site{data: data, broker: broker, tokens: newTokens(data)}
 }
 
-// serve is the command line of one process of the site.
-func (s *site) serve(services ...string) []string {
-	return append(serving("serve", s.data, "--kafka-brokers", s.kafka()), services...)
+// serve is the command line of one process of the site: its services, and flags of its own.
+func (s *site) serve(more ...string) []string {
+	return append(serving("serve", s.data, "--kafka-brokers", s.kafka()), more...)
 }
 
 func serving(command, data string, more ...string) []string {
