@@ -11,8 +11,16 @@ var buttons = []struct{ action, status string }{
 	{"accept", "accepted"}, {"start", "cooking"}, {"ready", "ready"}, {"complete", "completed"},
 }
 
-func TestOrder_goes_from_placed_to_completed(t *testing.T) {
-	t.Parallel()
+func TestOrder(t *testing.T) {
+	keep(t,
+		promise{"goes from placed to completed by the buttons of the board", orderCompletes},
+		promise{"gives its stock back once when it ends early", orderEndsEarly},
+		promise{"is found by its key after a lost answer", orderFoundByKey},
+		promise{"is nobody else's business", orderRoles},
+	)
+}
+
+func orderCompletes(t *testing.T) {
 	v := openVenue(t, sharedSite(t), counted("pelmeni", 10), uncounted("kompot"))
 	request := v.order(orderLine{v.dishes[0].ID, 2}, orderLine{v.dishes[1].ID, 1})
 	request.Comment = "no onions"
@@ -63,11 +71,8 @@ func wantStaffEvents(t *testing.T, v *venue, id string) {
 	}
 }
 
-func TestOrder_that_ends_early_gives_its_stock_back_once(t *testing.T) {
-	endings := []struct {
-		name, status, reason string
-		end                  func(t *testing.T, v *venue, id string) response
-	}{
+func orderEndsEarly(t *testing.T) {
+	for _, e := range []ending{
 		{"rejected by staff", "rejected", "out of gas", func(t *testing.T, v *venue, id string) response {
 			return v.cook.press(t, id, "reject")
 		}},
@@ -78,30 +83,39 @@ func TestOrder_that_ends_early_gives_its_stock_back_once(t *testing.T) {
 			v.cook.press(t, id, "accept").want(t, 200)
 			return v.cook.press(t, id, "cancel")
 		}},
-	}
-	for _, e := range endings {
+	} {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
-			v := openVenue(t, sharedSite(t), counted("pelmeni", 10))
-			id := v.placed(t, v.portions(0, 3)).ID
-			v.awaitTicket(t, id)
-			v.wantStock(t, 0, 7)
-			for range 3 {
-				e.end(t, v, id).want(t, 200)
-			}
-			v.awaitOrder(t, id, e.status)
-			v.awaitTicketStatus(t, id, e.status)
-			v.wantStock(t, 0, 10)
-			if got := v.alice.orderNow(t, id).Reason; got != e.reason {
-				t.Errorf("reason is %q, want %q", got, e.reason)
-			}
-			v.cook.press(t, id, "start").wantProblem(t, 409, "invalid_transition")
+			wantReturned(t, e)
 		})
 	}
 }
 
-func TestOrder_is_found_by_its_key_after_a_lost_answer(t *testing.T) {
-	t.Parallel()
+// ending is a way for an order to end before it is eaten.
+type ending struct {
+	name, status, reason string
+	end                  func(t *testing.T, v *venue, id string) response
+}
+
+func wantReturned(t *testing.T, e ending) {
+	t.Helper()
+	v := openVenue(t, sharedSite(t), counted("pelmeni", 10))
+	id := v.placed(t, v.portions(0, 3)).ID
+	v.awaitTicket(t, id)
+	v.wantStock(t, 0, 7)
+	for range 3 {
+		e.end(t, v, id).want(t, 200)
+	}
+	v.awaitOrder(t, id, e.status)
+	v.awaitTicketStatus(t, id, e.status)
+	v.wantStock(t, 0, 10)
+	if got := v.alice.orderNow(t, id).Reason; got != e.reason {
+		t.Errorf("reason is %q, want %q", got, e.reason)
+	}
+	v.cook.press(t, id, "start").wantProblem(t, 409, "invalid_transition")
+}
+
+func orderFoundByKey(t *testing.T) {
 	v := openVenue(t, sharedSite(t), counted("pelmeni", 10))
 	key := newKey()
 	find := func(c client) []order {
@@ -120,8 +134,7 @@ func TestOrder_is_found_by_its_key_after_a_lost_answer(t *testing.T) {
 	}
 }
 
-func TestRoles_see_and_do_only_their_own(t *testing.T) {
-	t.Parallel()
+func orderRoles(t *testing.T) {
 	s := sharedSite(t)
 	v, other := openVenue(t, s, counted("pelmeni", 10)), openVenue(t, s, counted("khinkali", 10))
 	id := v.placed(t, v.portions(0, 1)).ID

@@ -11,6 +11,7 @@ import (
 )
 
 const (
+	ordersTopic   = "kuhnya.orders"
 	statusesTopic = "kuhnya.establishment-statuses"
 	deadStatuses  = statusesTopic + ".kitchen.dlq"
 )
