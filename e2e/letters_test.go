@@ -11,10 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const (
-	ordersTopic = "kuhnya.orders"
-	deadOrders  = ordersTopic + ".establishment.dlq"
-)
+const deadOrders = ordersTopic + ".establishment.dlq"
 
 // reader is a service that reads a topic, and what becomes of records that it can't apply.
 type reader struct {
