@@ -2,7 +2,6 @@ package establishment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,7 +138,7 @@ func (d *advance) decide(p pressing) (again *Step, err error) {
 		return d.repeat(ticket, p), nil
 	}
 	if err := lifecycle.Check(lifecycle.Staff, ticket.Status, p.target); err != nil {
-		return nil, refuseTransition(err)
+		return nil, err
 	}
 	d.apply(ticket, p)
 	return nil, nil
@@ -202,13 +201,4 @@ func (d *advance) record(id uuid.UUID) Ticket {
 	ticket := d.tickets[id]
 	ticket.Published = !slices.ContainsFunc(d.steps[id], Step.unsent)
 	return ticket
-}
-
-func refuseTransition(err error) error {
-	var transition *lifecycle.TransitionError
-	if !errors.As(err, &transition) {
-		return err
-	}
-	return fault.New(fault.InvalidTransition, "%s", transition.Error()).
-		With("current", transition.From).With("allowed", transition.Allowed)
 }
