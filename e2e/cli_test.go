@@ -15,6 +15,7 @@ func TestCommandLine(t *testing.T) {
 	keep(t,
 		promise{"what can't start says so on one line and writes nothing", cliRefusals},
 		promise{"a busy port is refused before anything is written", cliBusyPort},
+		promise{"a broker that can't be reached is named", cliNoBroker},
 		promise{"a folder in use is refused and its owner goes on", cliFolderInUse},
 		promise{"a newer schema is left alone", cliNewerSchema},
 		promise{"a stopped server has everything after a restart", cliRestart},
@@ -87,9 +88,26 @@ func cliBusyPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	data := absent(t)
-	wantRefused(t, command(t, "up", "--data", data, "--addr", listener.Addr().String()))
+	busy := listener.Addr().String()
+	for name, args := range map[string][]string{
+		"HTTP": {"up", "--addr", busy}, "Kafka": {"up", "--addr", "127.0.0.1:0", "--kafka-addr", busy}, "lone broker": {"broker", "--kafka-addr", busy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := absent(t)
+			wantRefused(t, command(t, append(args, "--data", data)...))
+			wantNothingWritten(t, data)
+		})
+	}
+}
+
+func cliNoBroker(t *testing.T) {
+	addr, data := fixedAddr(t), absent(t)
+	r := command(t, serving("serve", data, "--kafka-brokers", addr)...)
+	wantRefused(t, r)
 	wantNothingWritten(t, data)
+	if !strings.Contains(r.stderr, addr) {
+		t.Errorf("stderr doesn't name %s: %s", addr, r.stderr)
+	}
 }
 
 func cliFolderInUse(t *testing.T) {

@@ -8,9 +8,10 @@ type promise struct {
 	test func(t *testing.T)
 }
 
-// keep tests promises side by side.
+// keep tests promises side by side, and beside those of other tests.
 func keep(t *testing.T, promises ...promise) {
 	t.Helper()
+	t.Parallel()
 	for _, p := range promises {
 		t.Run(p.text, func(t *testing.T) {
 			t.Parallel()

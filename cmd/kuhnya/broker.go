@@ -17,9 +17,6 @@ type brokerCmd struct {
 
 // Run serves the embedded broker until a signal comes.
 func (c *brokerCmd) Run(ctx context.Context) error {
-	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return setup(fmt.Errorf("data folder: %w", err))
-	}
 	broker, err := app.OpenBroker(ctx, c.Data, c.KafkaAddr, c.topics(), c.logger())
 	if err != nil {
 		return setup(err)
