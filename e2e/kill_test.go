@@ -36,7 +36,7 @@ func newMoments(t *testing.T) (moments, uint64) {
 // await returns at a random moment after the load has gone on by some answers.
 func (m moments) await(r *rush) {
 	r.t.Helper()
-	r.awaitAnswers(1 + m.Int64N(100))
+	r.awaitAnswers(1 + m.Int64N(60))
 	<-time.After(time.Duration(m.Int64N(int64(20 * time.Millisecond))))
 }
 
