@@ -35,13 +35,14 @@ func smallDisk(t *testing.T, size int) string {
 	return folder
 }
 
-// fillDisk writes until the folder's file system is full, and returns what makes room again.
+// fillDisk writes until the folder's file system is full, and returns what makes room again. Safe for use in goroutines.
 func fillDisk(t *testing.T, folder string) (makeRoom func()) {
 	t.Helper()
 	ballast := filepath.Join(folder, "ballast")
 	f, err := os.Create(ballast)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return func() {}
 	}
 	defer f.Close()
 	for block := make([]byte, 64<<10); len(block) > 0; {
@@ -68,43 +69,58 @@ func TestDisk_full_refuses_orders_and_recovers_without_a_restart(t *testing.T) {
 	v.awaitTicket(t, before)
 	client{site: s}.send(t, "GET", "/readyz", nil).want(t, 200)
 
-	makeRoom := fillDisk(t, s.data)
-	key, taken := v.refusedForSpace(t)
+	makeRoom, taken := v.orderUntilFull(t)
 	left := v.stock(t, 0)
 	eventually(t, "not ready", func() bool { return client{site: s}.send(t, "GET", "/readyz", nil).status == 503 })
-	for range 20 {
-		v.alice.place(t, key, v.portions(0, 7)).wantProblem(t, 503, "unavailable")
-		v.alice.place(t, newKey(), v.portions(0, 7)).wantProblem(t, 503, "unavailable")
-		v.alice.cancel(t, before).wantProblem(t, 503, "unavailable")
-	}
+	keys := make([]string, 20)
+	together(len(keys), func(i int) {
+		keys[i] = newKey()
+		for range 3 {
+			v.wantRefused(t, v.alice.place(t, keys[i], v.portions(0, 7)))
+		}
+		v.wantRefused(t, v.alice.cancel(t, before))
+	})
 	v.wantOrders(t, 1+taken)
 	v.wantStock(t, 0, left)
 
 	makeRoom()
 	eventually(t, "ready", func() bool { return client{site: s}.send(t, "GET", "/readyz", nil).status == 200 })
-	id := into[order](t, v.alice.place(t, key, v.portions(0, 7)).want(t, 201)).ID
-	v.alice.place(t, key, v.portions(0, 7)).want(t, 200)
-	v.wantOrders(t, 2+taken)
-	v.wantStock(t, 0, left-7)
-	v.awaitTicket(t, id)
-	v.cook.press(t, id, "accept").want(t, 200)
-	v.awaitOrder(t, id, "accepted")
+	for _, key := range keys {
+		id := into[order](t, v.alice.place(t, key, v.portions(0, 7)).want(t, 201)).ID
+		v.alice.place(t, key, v.portions(0, 7)).want(t, 200)
+		v.awaitTicket(t, id)
+	}
+	v.wantOrders(t, 1+taken+len(keys))
+	v.wantStock(t, 0, left-7*int64(len(keys)))
+	v.cook.press(t, before, "accept").want(t, 200)
+	v.awaitOrder(t, before, "accepted")
 	v.reopensAfterFullDisk(t, before)
 }
 
-// refusedForSpace places orders of 7 until one is refused because the disk is full. It returns the key of that one, and
-// how many still found room in blocks that were taken already.
-func (v *venue) refusedForSpace(t *testing.T) (key string, taken int) {
+// orderUntilFull places orders of 7 while the disk fills up, until one is refused. It returns what makes room again, and
+// how many orders were taken.
+func (v *venue) orderUntilFull(t *testing.T) (makeRoom func(), taken int) {
 	t.Helper()
-	for ; taken < 100; taken++ {
-		key = newKey()
-		if answer := v.alice.place(t, key, v.portions(0, 7)); answer.status != 201 {
-			answer.wantProblem(t, 503, "unavailable")
-			return key, taken
+	filled := make(chan func(), 1)
+	go func() { filled <- fillDisk(t, v.data) }()
+	eventually(t, "an order refused", func() bool {
+		answer := v.alice.place(t, newKey(), v.portions(0, 7))
+		if answer.status == 201 {
+			taken++
+			return false
 		}
+		v.wantRefused(t, answer)
+		return true
+	})
+	return <-filled, taken
+}
+
+// wantRefused may be called in goroutines.
+func (v *venue) wantRefused(t *testing.T, answer response) {
+	t.Helper()
+	if answer.status != 503 || problemCode(answer) != "unavailable" {
+		t.Errorf("answer %d on a full disk: %s", answer.status, answer.body)
 	}
-	t.Fatal("the disk is full, and orders are taken still")
-	return "", 0
 }
 
 func (v *venue) wantOrders(t *testing.T, n int) {
