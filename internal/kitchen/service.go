@@ -31,13 +31,14 @@ type Options struct {
 	Topics   event.Topics
 	Classify func(error) batch.Class // of the store's errors
 	Wake     func()                  // called after messages were committed to the outbox
+	MaxBatch int                     // commands in one transaction; default that of package batch
 }
 
 // New starts a service over a store.
 func New(store Store, o Options) *Service {
 	s := &Service{store: store, topics: o.Topics, wake: o.Wake}
-	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{Classify: classify(o.Classify)})
-	s.changings = batch.New(s.changeBatch, batch.Options[changing, Order]{Classify: classify(o.Classify)})
+	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{MaxBatch: o.MaxBatch, Classify: classify(o.Classify)})
+	s.changings = batch.New(s.changeBatch, batch.Options[changing, Order]{MaxBatch: o.MaxBatch, Classify: classify(o.Classify)})
 	return s
 }
 
