@@ -88,7 +88,8 @@ func (db *SQLite) Write(ctx context.Context, f func(*Conn) error) error {
 	return err
 }
 
-// Read runs f on one snapshot of the database.
+// Read runs f on one snapshot of the database. It ends with ctx, even in the middle of a long query: a reader that
+// nobody waits for must not keep a connection from others. A write is too short for that, and its outcome must be clear.
 func (db *SQLite) Read(ctx context.Context, f func(*Conn) error) error {
 	conn, err := take(ctx, db.reader)
 	if err != nil {
@@ -96,15 +97,29 @@ func (db *SQLite) Read(ctx context.Context, f func(*Conn) error) error {
 	}
 	defer func() { db.reader <- conn }()
 	if conn == nil {
-		if conn, err = open(db.path, sqlite3.OPEN_READWRITE); err != nil {
+		if conn, err = openReader(db.path); err != nil {
 			return err
 		}
 	}
-	return conn.transact("BEGIN", f)
+	return conn.transact("BEGIN", func(c *Conn) error { return c.until(ctx, f) })
+}
+
+// openReader opens a connection that refuses to write: a write there would not wait for its turn. It isn't opened read
+// only, since readers of a WAL keep their marks in a shared file.
+func openReader(path string) (*Conn, error) {
+	conn, err := open(path, sqlite3.OPEN_READWRITE)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.Exec(`PRAGMA query_only = ON`); err != nil {
+		return nil, errors.Join(err, conn.close())
+	}
+	return conn, nil
 }
 
 // Probe returns nil if the database takes writes. After a write that failed for want of storage it tries a real one, so
-// that a disk with space again is noticed without waiting for a request.
+// that a disk with space again is noticed without waiting for a request. It writes one page; a larger write may still
+// fail where that fits.
 func (db *SQLite) Probe(ctx context.Context) error {
 	if !db.failed.Load() {
 		return nil
@@ -113,6 +128,9 @@ func (db *SQLite) Probe(ctx context.Context) error {
 }
 
 func take(ctx context.Context, pool chan *Conn) (*Conn, error) {
+	if err := ctx.Err(); err != nil { // else chance decides between a free connection and the end
+		return nil, fmt.Errorf("wait for a connection: %w", err)
+	}
 	select {
 	case conn, open := <-pool:
 		if !open {
