@@ -27,7 +27,7 @@ type App struct {
 	ready     atomic.Bool
 }
 
-// Start brings up what the config asks for, and takes the port before it writes anything. ctx bounds the start only.
+// Start brings up what the config asks for. It takes the port and reaches the broker before it writes anything. ctx bounds the start only.
 func Start(ctx context.Context, c Config) (*App, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -44,15 +44,15 @@ func Start(ctx context.Context, c Config) (*App, error) {
 }
 
 func (a *App) start(ctx context.Context) (err error) {
+	if a.messaging, err = openMessaging(ctx, a.config); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(a.config.Data, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	key, err := auth.LoadOrCreateKey(a.config.Data)
 	if err != nil {
 		return fmt.Errorf("signing key: %w", err)
-	}
-	if a.messaging, err = openMessaging(ctx, a.config); err != nil {
-		return err
 	}
 	if err := a.openUnits(ctx); err != nil {
 		return err

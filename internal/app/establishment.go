@@ -35,5 +35,5 @@ func newEstablishment(ctx context.Context, c Config, m *messaging) (*unit, error
 	u.sweepers = append(u.sweepers, sweeper.Run)
 	u.register = func(api *httpapi.API) { establishmenthttp.Register(api, service, store) }
 	u.close = service.Close
-	return u, u.consume(c, m, establishmentbus.Handler(service))
+	return u, u.consume(ctx, c, m, establishmentbus.Handler(service))
 }

@@ -32,5 +32,5 @@ func newKitchen(ctx context.Context, c Config, m *messaging) (*unit, error) {
 			return nil, err
 		}
 	}
-	return u, u.consume(c, m, kitchenbus.Handler(service))
+	return u, u.consume(ctx, c, m, kitchenbus.Handler(service))
 }

@@ -53,6 +53,20 @@ func OpenBroker(ctx context.Context, data, addr string, topics event.Topics, log
 	})
 }
 
+// deadLetterLimit is the size of the largest record that every dead-letter topic of a group takes.
+func (m *messaging) deadLetterLimit(ctx context.Context, group string, topics []string) (limit int, err error) {
+	for _, topic := range topics {
+		n, err := m.admin.MaxMessageBytes(ctx, event.DeadLetterTopic(topic, group))
+		if err != nil {
+			return 0, err
+		}
+		if limit == 0 || n < limit {
+			limit = n
+		}
+	}
+	return limit, nil
+}
+
 func (m *messaging) close(ctx context.Context) error {
 	m.admin.Close()
 	if m.embedded != nil {

@@ -52,12 +52,16 @@ func newUnit(name string, db *database.SQLite, m *messaging, log *slog.Logger) (
 }
 
 // consume gives the unit its consumer: the topics that the group of its name is declared to read.
-func (u *unit) consume(c Config, m *messaging, handler consume.Handler) (err error) {
+func (u *unit) consume(ctx context.Context, c Config, m *messaging, handler consume.Handler) (err error) {
 	u.topics = c.Topics.ReadBy(u.name)
+	limit, err := m.deadLetterLimit(ctx, u.name, u.topics)
+	if err != nil {
+		return err
+	}
 	u.consumer, err = consume.New(consume.Options{
 		Group: u.name, Topics: u.topics,
 		ClientOptions: m.connection.ConsumerOptions(), DeadLetterOptions: m.connection.ProducerOptions(),
-		Handler: handler, Classify: broker.Classify, DeadLetters: messagesql.NewDeadLetters(u.db),
+		Handler: handler, Classify: broker.Classify, DeadLetters: messagesql.NewDeadLetters(u.db), MaxMessageBytes: int32(limit),
 		Grace: consumerGrace, CommitTimeout: commitTimeout, Logger: c.Log.With("service", u.name),
 	})
 	return err

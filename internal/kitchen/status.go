@@ -2,7 +2,6 @@ package kitchen
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -167,7 +166,7 @@ func (d *revision) decide(c changing) error {
 		return nil
 	}
 	if err := lifecycle.Check(c.Party, order.Status, c.To); err != nil {
-		return refuseTransition(err)
+		return err
 	}
 	return d.apply(order, c)
 }
@@ -175,15 +174,6 @@ func (d *revision) decide(c changing) error {
 func (c Change) concerns(order Order) bool {
 	return (c.EstablishmentID == uuid.Nil || c.EstablishmentID == order.EstablishmentID) &&
 		(c.UserID == "" || c.UserID == order.UserID)
-}
-
-func refuseTransition(err error) error {
-	var transition *lifecycle.TransitionError
-	if !errors.As(err, &transition) {
-		return err
-	}
-	return fault.New(fault.InvalidTransition, "%s", transition.Error()).
-		With("current", transition.From).With("allowed", transition.Allowed)
 }
 
 func (d *revision) countDelivery(id eventID, key idempotency.Key) {

@@ -10,8 +10,9 @@
 package lifecycle
 
 import (
-	"fmt"
 	"slices"
+
+	"kuhnya/internal/fault"
 )
 
 // Status is where an order stands.
@@ -150,20 +151,12 @@ func (a Action) NeedsReason() bool {
 	return a == Reject || a == Cancel
 }
 
-// TransitionError says that the table has no such change for that party.
-type TransitionError struct {
-	From, To Status
-	Allowed  []Status
-}
-
-func (e *TransitionError) Error() string {
-	return fmt.Sprintf("order is %s and can't become %s", e.From, e.To)
-}
-
-// Check returns nil if party may move an order from one status to another, else a [*TransitionError].
+// Check returns nil if party may move an order from one status to another, else an invalid_transition that says where
+// the order stands and where that party may move it.
 func Check(party Party, from, to Status) error {
 	if May(party, from, to) {
 		return nil
 	}
-	return &TransitionError{From: from, To: to, Allowed: Next(party, from)}
+	return fault.New(fault.InvalidTransition, "the order is %s and can't become %s", from, to).
+		With("current", from).With("allowed", Next(party, from))
 }

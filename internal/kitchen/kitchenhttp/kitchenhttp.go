@@ -42,6 +42,9 @@ const (
 	tagOrders = "Orders"
 )
 
+// readers are the roles that read orders, each those that it [sees].
+var readers = httpapi.Only(auth.Customer, auth.Staff, auth.Operator)
+
 var (
 	errNoEstablishment = fault.New(fault.NotFound, "no such establishment")
 	errNoOrder         = fault.New(fault.NotFound, "no such order")
@@ -69,17 +72,16 @@ func manages(who auth.Identity, establishmentID uuid.UUID) bool {
 	return who.Role == auth.Operator || who.Role == auth.Staff && who.EstablishmentID == establishmentID
 }
 
-// sees says whether the caller may know of an order: its customer, the staff of its establishment, the operator and
-// services. To everybody else it does not exist.
+// sees says whether the caller may know of an order: its customer, the staff of its establishment and the operator. To
+// everybody else it does not exist.
 func sees(who auth.Identity, order kitchen.Order) bool {
 	switch who.Role {
 	case auth.Customer:
 		return order.UserID == who.Subject
 	case auth.Staff:
 		return order.EstablishmentID == who.EstablishmentID
-	default:
-		return true
 	}
+	return who.Role == auth.Operator
 }
 
 // visibleOrder returns the order if it exists for the caller.

@@ -23,7 +23,7 @@ func (s server) listOrders(api *httpapi.API) {
 		ID: "list-orders", Method: http.MethodGet, Path: "/v1/orders", Tags: []string{tagOrders},
 		Summary:     "List orders, newest first",
 		Description: "Customers see their own orders, staff those of their establishment, operators all.",
-		Access:      httpapi.Only(auth.Customer, auth.Staff, auth.Operator),
+		Access:      readers,
 	}, func(ctx context.Context, in *listOrders) (*httpapi.Answer[httpapi.List[Order]], error) {
 		before, _, err := httpapi.DecodeCursor[httpapi.ID](in.Cursor)
 		if err != nil {

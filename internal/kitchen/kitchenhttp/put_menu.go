@@ -31,7 +31,7 @@ func (s server) putMenu(api *httpapi.API) {
 		ID: "put-menu", Method: http.MethodPut, Path: "/v1/establishments/{id}/menu", Tags: []string{tagMenu},
 		Summary:     "Replace the whole menu",
 		Description: "Dishes that are missing become unavailable. Stock is left alone; putting the same menu again changes nothing.",
-		Access:      httpapi.Only(auth.Staff, auth.Operator),
+		Access:      httpapi.Only(auth.Staff),
 	}, func(ctx context.Context, in *putMenu) (*httpapi.Answer[httpapi.List[Dish]], error) {
 		e, err := s.managedEstablishment(ctx, in.ID)
 		if err != nil {

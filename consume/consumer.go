@@ -1,0 +1,120 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// pollSize bounds the records of one poll, over all partitions.
+const pollSize = 1000
+
+// Consumer reads topics as a member of a group. Make one with [New] and run it once.
+type Consumer struct {
+	options     Options
+	deadLetters *publisher
+	started     atomic.Bool
+	running     sync.WaitGroup // workers
+
+	mu      sync.Mutex
+	workers map[Partition]*worker
+}
+
+// New checks the options; nothing is dialled before [Consumer.Run].
+func New(o Options) (*Consumer, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	o.fill()
+	c := &Consumer{options: o, deadLetters: newPublisher(o), workers: map[Partition]*worker{}}
+	if err := kgo.ValidateOpts(c.clientOptions(context.Background())...); err != nil {
+		return nil, fmt.Errorf("consume: client options: %w", err)
+	}
+	if err := kgo.ValidateOpts(publisherOptions(o)...); err != nil {
+		return nil, fmt.Errorf("consume: dead-letter options: %w", err)
+	}
+	return c, nil
+}
+
+// Run consumes until ctx ends, then lets running handler calls finish within the grace, commits what is settled, leaves
+// the group and returns nil when all of its goroutines have ended. A handler that outlives its context holds Run up.
+// Brokers that are away are no error: Run waits for them. A second call is an error.
+func (c *Consumer) Run(ctx context.Context) error {
+	if c.started.Swap(true) {
+		return errors.New("consume: a consumer runs once")
+	}
+	if err := c.deadLetters.open(); err != nil {
+		return err
+	}
+	defer c.deadLetters.close()
+	lifetime := context.WithoutCancel(ctx)
+	client, err := kgo.NewClient(c.clientOptions(lifetime)...)
+	if err != nil {
+		return fmt.Errorf("consume: open client: %w", err)
+	}
+	c.poll(ctx, client)
+	c.shutDown(lifetime, client)
+	return nil
+}
+
+// poll moves records from the client to the workers until ctx ends. It never handles a record and never waits for a
+// worker: while a poll is being handed out, rebalances of the whole group wait for it.
+func (c *Consumer) poll(ctx context.Context, client *kgo.Client) {
+	idle := exponential(c.options.RetryMin, min(c.options.RetryMax, time.Second))
+	for {
+		fetches := client.PollRecords(ctx, pollSize)
+		if ctx.Err() != nil || fetches.IsClientClosed() {
+			return // rebalances stay blocked: nobody takes a partition away while shutDown settles it
+		}
+		c.handOut(ctx, client, fetches)
+		client.AllowRebalance()
+		if !c.pollFailed(fetches) || !fetches.Empty() {
+			idle.Reset()
+			continue
+		}
+		sleep(ctx, idle.NextBackOff()) // errors come without waiting: don't spin on them
+	}
+}
+
+// pollFailed reports the errors of a poll, which are many while a broker is away, as one.
+func (c *Consumer) pollFailed(fetches kgo.Fetches) bool {
+	failures := fetches.Errors()
+	if len(failures) == 0 {
+		return false
+	}
+	first := failures[0]
+	c.options.Logger.Warn("poll failed", "group", c.options.Group, "topic", first.Topic, "partition", first.Partition,
+		"failures", len(failures), "error", first.Err)
+	c.options.Events.PollFailed(first.Err)
+	return true
+}
+
+// shutDown ends the workers while the partitions are still ours, commits, and gives the partitions back.
+func (c *Consumer) shutDown(ctx context.Context, client *kgo.Client) {
+	c.giveUp(ctx, client, c.takeAll())
+	client.AllowRebalance()
+	leave, cancel := context.WithTimeout(ctx, c.options.CommitTimeout)
+	defer cancel()
+	if err := client.LeaveGroupContext(leave); err != nil {
+		c.options.Logger.Warn("leave group", "group", c.options.Group, "error", err)
+	}
+	client.Close()
+	c.running.Wait()
+}
+
+// sleep waits for d and reports whether ctx outlived it.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,74 @@
+package establishmentsql_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"kuhnya/internal/audit"
+	"kuhnya/internal/database"
+	"kuhnya/internal/database/databasetest"
+	"kuhnya/internal/establishment"
+	"kuhnya/internal/establishment/establishmentsql"
+	"kuhnya/internal/establishment/establishmenttest"
+	"kuhnya/internal/event"
+	"kuhnya/internal/lifecycle"
+)
+
+func open(t *testing.T) establishmentsql.SQLite {
+	return establishmentsql.NewSQLite(databasetest.SQLite(t, establishmentsql.Migrations()))
+}
+
+func TestSQLite(t *testing.T) {
+	establishmenttest.Run(t, func(t *testing.T) establishment.Store { return open(t) })
+}
+
+func TestAuditTickets(t *testing.T) {
+	store, broker := open(t), &establishmenttest.Broker{}
+	service := establishment.New(store, establishment.Options{
+		Topics: event.Topics{}, Publisher: broker, Classify: database.BatchClass, Log: slog.New(slog.DiscardHandler),
+	})
+	shown, hidden := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	err := errors.Join(service.Merge(t.Context(), []establishment.Fact{
+		establishment.Placed{OrderID: shown, EstablishmentID: establishmenttest.Place},
+		establishment.Changed{OrderID: hidden, EstablishmentID: establishmenttest.Place, Seq: 2, To: lifecycle.Cancelled},
+	})...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	press := func(action lifecycle.Action) error {
+		_, err := service.Advance(t.Context(), establishment.Press{
+			OrderID: shown, EstablishmentID: establishmenttest.Place, Action: action,
+		})
+		return err
+	}
+	if err := press(lifecycle.Accept); err != nil {
+		t.Fatal(err)
+	}
+	broker.Play(establishmenttest.Away)
+	if err := press(lifecycle.Start); err == nil {
+		t.Fatal("published while the broker was away")
+	}
+	if err := service.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+
+	tickets, err := store.AuditTickets(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := audit.Tickets{
+		Status: map[uuid.UUID]lifecycle.Status{shown: lifecycle.Cooking},
+		Sent:   map[uuid.UUID][]lifecycle.Status{shown: {lifecycle.Accepted}},
+	}
+	if diff := cmp.Diff(want, tickets); diff != "" {
+		t.Errorf("tickets (-want +got):\n%s", diff)
+	}
+	if unsent, err := store.UnsentSteps(t.Context()); err != nil || unsent != 1 {
+		t.Errorf("%d unsent steps, %v, want 1", unsent, err)
+	}
+}

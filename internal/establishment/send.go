@@ -1,0 +1,105 @@
+package establishment
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"kuhnya/batch"
+)
+
+const (
+	// publishPatience is how long one press may spend on telling kitchen, waiting for other senders included.
+	publishPatience = 3 * time.Second
+	// markPatience is how long a sender waits until its marks are stored. They may be stored later still.
+	markPatience = 2 * time.Second
+)
+
+// publish sends the given step once more, or, if there is none, the unsent steps of the order. A nil error means that
+// the broker acknowledged all of it.
+func (s *Service) publish(ctx context.Context, orderID uuid.UUID, again *Step) error {
+	ctx, cancel := context.WithTimeout(ctx, publishPatience)
+	defer cancel()
+	release, err := s.holdSending(ctx, orderID)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if again != nil {
+		return s.send(ctx, *again)
+	}
+	steps, err := s.store.StepsToSend(ctx, orderID)
+	if err != nil {
+		return fmt.Errorf("read unsent steps of order %s: %w", orderID, err)
+	}
+	acknowledged, err := s.sendInOrder(ctx, steps)
+	s.markSent(ctx, orderID, acknowledged)
+	return err
+}
+
+// holdSending keeps a press and the sweep from sending one order's steps at the same time, where the later step could
+// arrive first. It does so within this process only: elsewhere kitchen's table refuses what came too early.
+func (s *Service) holdSending(ctx context.Context, orderID uuid.UUID) (release func(), err error) {
+	for {
+		if release, ok := s.sending.Acquire(orderID); ok {
+			return release, nil
+		}
+		if !s.sending.Wait(ctx, orderID) {
+			return nil, fmt.Errorf("wait for another sender of order %s: %w", orderID, ctx.Err())
+		}
+	}
+}
+
+// sendInOrder sends each step only after the broker acknowledged the one before, stops at the first that it did not
+// acknowledge, and returns the event ids of those that it did.
+func (s *Service) sendInOrder(ctx context.Context, steps []Step) (acknowledged []uuid.UUID, err error) {
+	for _, step := range steps {
+		if err := s.send(ctx, step); err != nil {
+			return acknowledged, err
+		}
+		acknowledged = append(acknowledged, step.EventID)
+	}
+	return acknowledged, nil
+}
+
+func (s *Service) send(ctx context.Context, step Step) error {
+	message, err := s.callbackMessage(step)
+	if err != nil {
+		return err
+	}
+	if err := s.publisher.Publish(ctx, message); err != nil {
+		return fmt.Errorf("publish %s of order %s: %w", step.Status, step.OrderID, err)
+	}
+	return nil
+}
+
+// markSent notes the acknowledged steps, also when the time for sending is over. Failing to note them is no failure of
+// the press: the broker has the steps, the sweep sends them again, and kitchen counts them once.
+func (s *Service) markSent(ctx context.Context, orderID uuid.UUID, acknowledged []uuid.UUID) {
+	if len(acknowledged) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markPatience)
+	defer cancel()
+	if _, err := s.markings.Do(ctx, acknowledged); err != nil {
+		s.log.Warn("sent steps not marked, they will be sent again", "order_id", orderID, "error", err)
+	}
+}
+
+// markBatch marks the steps of several senders in one transaction. It is batch.Apply.
+func (s *Service) markBatch(ctx context.Context, acknowledged [][]uuid.UUID) ([]batch.Outcome[struct{}], error) {
+	err := s.store.Write(ctx, func(tx Tx) error {
+		now, err := tx.Now()
+		if err != nil {
+			return fmt.Errorf("read the clock: %w", err)
+		}
+		if err := tx.MarkSent(slices.Concat(acknowledged...), now); err != nil {
+			return fmt.Errorf("mark sent steps: %w", err)
+		}
+		return nil
+	})
+	return make([]batch.Outcome[struct{}], len(acknowledged)), err
+}
