@@ -67,7 +67,9 @@ func TestSQLite_survives_a_full_disk(t *testing.T) {
 	for round := range 3 {
 		free := fill(t, dir)
 		mustBe(t, db.Write(t.Context(), insertMany), database.ErrUnavailable)
-		for range 3 { // it stays so, and what has no room later is no better
+		for range 3 { // it stays so, whatever comes that needs no room or is refused for another reason
+			must(t, db.Write(t.Context(), func(c *database.Conn) error { return c.Query(`SELECT n FROM numbers`, nil) }))
+			mustBe(t, db.Write(t.Context(), insert(1000)), database.ErrConstraint)
 			mustBe(t, db.Probe(t.Context()), database.ErrUnavailable)
 			mustBe(t, db.Write(t.Context(), insertMany), database.ErrUnavailable)
 		}

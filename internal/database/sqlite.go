@@ -35,7 +35,7 @@ type SQLite struct {
 	writer chan *Conn
 	reader chan *Conn // nil entries are connections not opened yet
 	close  sync.Once
-	failed atomic.Bool // the last write, for want of storage
+	failed atomic.Bool // the last that wrote, for want of storage
 }
 
 // OpenSQLite opens or creates the database file at path.
@@ -83,9 +83,21 @@ func (db *SQLite) Write(ctx context.Context, f func(*Conn) error) error {
 		return err
 	}
 	defer func() { db.writer <- conn }()
+	before := conn.raw.TotalChanges()
 	err = conn.transact("BEGIN IMMEDIATE", f)
-	db.failed.Store(errors.Is(err, ErrUnavailable))
+	db.learn(err, conn.raw.TotalChanges() != before)
 	return err
+}
+
+// learn notes whether the storage takes writes. A transaction that wrote nothing, or was refused for another reason,
+// says nothing about that.
+func (db *SQLite) learn(err error, wrote bool) {
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		db.failed.Store(true)
+	case err == nil && wrote:
+		db.failed.Store(false)
+	}
 }
 
 // Read runs f on one snapshot of the database. It ends with ctx, even in the middle of a long query: a reader that
@@ -124,7 +136,9 @@ func (db *SQLite) Probe(ctx context.Context) error {
 	if !db.failed.Load() {
 		return nil
 	}
-	return db.Write(ctx, func(c *Conn) error { return c.Exec(`PRAGMA user_version = 1`) })
+	err := db.Write(ctx, func(c *Conn) error { return c.Exec(`PRAGMA user_version = 1`) })
+	db.learn(err, true)
+	return err
 }
 
 func take(ctx context.Context, pool chan *Conn) (*Conn, error) {
