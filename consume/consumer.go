@@ -104,6 +104,7 @@ func (c *Consumer) shutDown(ctx context.Context, client *kgo.Client) {
 		c.options.Logger.Warn("leave group", "group", c.options.Group, "error", err)
 	}
 	client.Close()
+	client.AllowRebalance() // closing polls once more, and that may hold up a goroutine of the client for good
 	c.running.Wait()
 }
 
