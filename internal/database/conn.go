@@ -1,7 +1,10 @@
 package database
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -30,6 +33,16 @@ func (c *Conn) transact(begin string, f func(*Conn) error) (err error) {
 	return c.Exec("COMMIT")
 }
 
+// until runs f and interrupts its queries when ctx ends. Afterwards the connection works again, for the roll-back.
+func (c *Conn) until(ctx context.Context, f func(*Conn) error) error {
+	defer c.raw.SetInterrupt(c.raw.SetInterrupt(ctx))
+	err := f(c)
+	if errors.Is(err, sqlite3.INTERRUPT) {
+		return fmt.Errorf("read: %w", ctx.Err())
+	}
+	return err
+}
+
 func (c *Conn) close() error {
 	for _, stmt := range c.prepared {
 		_ = stmt.Close()
@@ -43,17 +56,19 @@ func (c *Conn) Exec(query string, args ...any) error {
 	return c.Query(query, nil, args...)
 }
 
-// Query runs a statement and calls row for each row of its result. The row is valid during the call.
+// Query runs a statement and calls row for each row of its result. The row is valid during the call. In there other
+// statements may run, but not this one.
 func (c *Conn) Query(query string, row func(Row) error, args ...any) error {
 	stmt, err := c.statement(query)
 	if err != nil {
 		return fmt.Errorf("prepare %.60q: %w", query, classify(err))
 	}
+	if stmt.Busy() { // it is one cursor: the inner query would start the outer one again, without end
+		return fmt.Errorf("%.60q runs inside itself", query)
+	}
 	defer stmt.Reset() //nolint:errcheck // repeats the error of Step
-	for i, arg := range args {
-		if err := bind(stmt, i+1, arg); err != nil {
-			return fmt.Errorf("bind argument %d of %.60q: %w", i+1, query, err)
-		}
+	if err := bindAll(stmt, args); err != nil {
+		return fmt.Errorf("bind %.60q: %w", query, err)
 	}
 	for stmt.Step() {
 		if row == nil {
@@ -69,7 +84,7 @@ func (c *Conn) Query(query string, row func(Row) error, args ...any) error {
 // Changed is the number of rows that the last Exec inserted, updated or deleted.
 func (c *Conn) Changed() int64 { return c.raw.Changes() }
 
-// Now is the database's clock, to the microsecond.
+// Now is the database's clock, to the millisecond.
 func (c *Conn) Now() (now time.Time, err error) {
 	err = c.Query(`SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) * 1000`, func(r Row) error {
 		now = r.Time(0)
@@ -82,12 +97,28 @@ func (c *Conn) statement(query string) (*sqlite3.Stmt, error) {
 	if stmt := c.prepared[query]; stmt != nil {
 		return stmt, nil
 	}
-	stmt, _, err := c.raw.PrepareFlags(query, sqlite3.PREPARE_PERSISTENT)
+	stmt, rest, err := c.raw.PrepareFlags(query, sqlite3.PREPARE_PERSISTENT)
 	if err != nil {
 		return nil, err
 	}
+	if stmt == nil || strings.TrimSpace(rest) != "" {
+		return nil, errors.Join(errors.New("not one statement"), stmt.Close())
+	}
 	c.prepared[query] = stmt
 	return stmt, nil
+}
+
+// bindAll wants an argument for every parameter: a parameter left out would keep what the statement's last run had there.
+func bindAll(stmt *sqlite3.Stmt, args []any) error {
+	if want := stmt.BindCount(); len(args) != want {
+		return fmt.Errorf("%d arguments for %d parameters", len(args), want)
+	}
+	for i, arg := range args {
+		if err := bind(stmt, i+1, arg); err != nil {
+			return fmt.Errorf("argument %d: %w", i+1, classify(err))
+		}
+	}
+	return nil
 }
 
 func bind(stmt *sqlite3.Stmt, param int, arg any) error {

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 	_ "github.com/ncruces/go-sqlite3/driver" // goose speaks database/sql
@@ -22,33 +24,48 @@ type Line struct {
 	Files fs.FS // *.sql at its root
 }
 
+// lockPause is the pause between two tries to get the lock of a migration.
+const lockPause = 20 * time.Millisecond
+
 // MigrateSQLite creates or upgrades the lines in the database file at path. A lock on a file beside it keeps processes
-// that start at once apart.
+// that start at once apart. If one line is newer than this program, none is touched.
 func MigrateSQLite(ctx context.Context, path string, lines ...Line) (err error) {
 	lock := flock.New(path + ".lock")
-	if err := lock.Lock(); err != nil {
+	if _, err := lock.TryLockContext(ctx, lockPause); err != nil {
 		return fmt.Errorf("lock %s: %w", filepath.Base(path), err)
 	}
 	defer func() { err = errors.Join(err, lock.Unlock()) }()
-	db, err := sql.Open("sqlite3", "file:"+path+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)")
+	db, err := sql.Open("sqlite3", dataSource(path))
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	for _, line := range lines {
-		if err := line.up(ctx, db); err != nil {
-			return fmt.Errorf("migrate %s of %s: %w", line.Name, filepath.Base(path), err)
+	for _, step := range []func(context.Context, *goose.Provider) error{refuseNewer, up} {
+		for _, line := range lines {
+			if err := line.do(ctx, db, step); err != nil {
+				return fmt.Errorf("migrate %s of %s: %w", line.Name, filepath.Base(path), err)
+			}
 		}
 	}
 	return nil
 }
 
-func (l Line) up(ctx context.Context, db *sql.DB) error {
+// dataSource escapes the path: in a URI a question mark or a percent sign would mean something.
+func dataSource(path string) string {
+	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}
+	return file.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"
+}
+
+func (l Line) do(ctx context.Context, db *sql.DB, step func(context.Context, *goose.Provider) error) error {
 	provider, err := goose.NewProvider(goose.DialectSQLite3, db, l.Files,
 		goose.WithTableName("schema_"+l.Name), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return err
 	}
+	return step(ctx, provider)
+}
+
+func refuseNewer(ctx context.Context, provider *goose.Provider) error {
 	version, err := provider.GetDBVersion(ctx)
 	if err != nil {
 		return err
@@ -57,6 +74,10 @@ func (l Line) up(ctx context.Context, db *sql.DB) error {
 	if newest := sources[len(sources)-1].Version; version > newest {
 		return fmt.Errorf("%w: version %d, this program knows %d", ErrNewerSchema, version, newest)
 	}
-	_, err = provider.Up(ctx)
+	return nil
+}
+
+func up(ctx context.Context, provider *goose.Provider) error {
+	_, err := provider.Up(ctx)
 	return err
 }

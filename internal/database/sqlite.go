@@ -35,7 +35,7 @@ type SQLite struct {
 	writer chan *Conn
 	reader chan *Conn // nil entries are connections not opened yet
 	close  sync.Once
-	failed atomic.Bool // the last write, for want of storage
+	failed atomic.Bool // the last that wrote, for want of storage
 }
 
 // OpenSQLite opens or creates the database file at path.
@@ -83,12 +83,25 @@ func (db *SQLite) Write(ctx context.Context, f func(*Conn) error) error {
 		return err
 	}
 	defer func() { db.writer <- conn }()
+	before := conn.raw.TotalChanges()
 	err = conn.transact("BEGIN IMMEDIATE", f)
-	db.failed.Store(errors.Is(err, ErrUnavailable))
+	db.learn(err, conn.raw.TotalChanges() != before)
 	return err
 }
 
-// Read runs f on one snapshot of the database.
+// learn notes whether the storage takes writes. A transaction that wrote nothing, or was refused for another reason,
+// says nothing about that.
+func (db *SQLite) learn(err error, wrote bool) {
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		db.failed.Store(true)
+	case err == nil && wrote:
+		db.failed.Store(false)
+	}
+}
+
+// Read runs f on one snapshot of the database. It ends with ctx, even in the middle of a long query: a reader that
+// nobody waits for must not keep a connection from others. A write is too short for that, and its outcome must be clear.
 func (db *SQLite) Read(ctx context.Context, f func(*Conn) error) error {
 	conn, err := take(ctx, db.reader)
 	if err != nil {
@@ -96,23 +109,42 @@ func (db *SQLite) Read(ctx context.Context, f func(*Conn) error) error {
 	}
 	defer func() { db.reader <- conn }()
 	if conn == nil {
-		if conn, err = open(db.path, sqlite3.OPEN_READWRITE); err != nil {
+		if conn, err = openReader(db.path); err != nil {
 			return err
 		}
 	}
-	return conn.transact("BEGIN", f)
+	return conn.transact("BEGIN", func(c *Conn) error { return c.until(ctx, f) })
+}
+
+// openReader opens a connection that refuses to write: a write there would not wait for its turn. It isn't opened read
+// only, since readers of a WAL keep their marks in a shared file.
+func openReader(path string) (*Conn, error) {
+	conn, err := open(path, sqlite3.OPEN_READWRITE)
+	if err != nil {
+		return nil, err
+	}
+	if err := conn.Exec(`PRAGMA query_only = ON`); err != nil {
+		return nil, errors.Join(err, conn.close())
+	}
+	return conn, nil
 }
 
 // Probe returns nil if the database takes writes. After a write that failed for want of storage it tries a real one, so
-// that a disk with space again is noticed without waiting for a request.
+// that a disk with space again is noticed without waiting for a request. It writes one page; a larger write may still
+// fail where that fits.
 func (db *SQLite) Probe(ctx context.Context) error {
 	if !db.failed.Load() {
 		return nil
 	}
-	return db.Write(ctx, func(c *Conn) error { return c.Exec(`PRAGMA user_version = 1`) })
+	err := db.Write(ctx, func(c *Conn) error { return c.Exec(`PRAGMA user_version = 1`) })
+	db.learn(err, true)
+	return err
 }
 
 func take(ctx context.Context, pool chan *Conn) (*Conn, error) {
+	if err := ctx.Err(); err != nil { // else chance decides between a free connection and the end
+		return nil, fmt.Errorf("wait for a connection: %w", err)
+	}
 	select {
 	case conn, open := <-pool:
 		if !open {

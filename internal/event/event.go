@@ -133,8 +133,10 @@ func Decode[Data any](value []byte) (data Data, err error) {
 	if len(value) == 0 {
 		return data, fmt.Errorf("%w: no value", ErrInvalid)
 	}
-	if err := json.Unmarshal(value, &data); err != nil {
-		return data, fmt.Errorf("%w: value is not the JSON of this event", ErrInvalid)
+	decoded := &data // null leaves nil here; into a struct it would pass as one without members
+	if err := json.Unmarshal(value, &decoded); err != nil || decoded == nil {
+		var none Data
+		return none, fmt.Errorf("%w: value is not the JSON of this event", ErrInvalid)
 	}
-	return data, nil
+	return *decoded, nil
 }

@@ -7,8 +7,8 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -82,7 +82,7 @@ func (d *DeadLetters) Redrive(ctx context.Context, id uuid.UUID) (DeadLetter, er
 			return fault.New(fault.RedriveLimit, "this record was sent again %d times already", letter.RedriveCount)
 		}
 		if err := tx.AppendOutbox([]outbox.Message{again(*letter)}); err != nil {
-			return fmt.Errorf("append to the outbox: %w", err)
+			return refuseTooLarge(fmt.Errorf("append to the outbox: %w", err))
 		}
 		letter.State = Redriven
 		return tx.SetState(id, Redriven, "")
@@ -93,15 +93,20 @@ func (d *DeadLetters) Redrive(ctx context.Context, id uuid.UUID) (DeadLetter, er
 	return letter, err
 }
 
+// refuseTooLarge: a record that fills the broker's limit has no room for the headers of a redrive.
+func refuseTooLarge(err error) error {
+	if errors.Is(err, outbox.ErrTooLarge) {
+		return fault.New(fault.PayloadTooLarge, "this record is too large to be sent again").Because(err)
+	}
+	return err
+}
+
 // again is the record as it was, addressed to the group that gave it up.
 func again(letter DeadLetter) outbox.Message {
 	m := outbox.Message{EventID: uuid.Must(uuid.NewV7()), Topic: letter.Topic, Key: string(letter.Key), Payload: letter.Value}
-	for _, h := range letter.Headers {
-		m.Headers = append(m.Headers, outbox.Header{Key: h.Key, Value: h.Value})
+	for _, h := range letter.RedriveHeaders() {
+		m.Headers = append(m.Headers, outbox.Header(h))
 	}
-	m.Headers = append(m.Headers,
-		outbox.Header{Key: consume.HeaderRedriveGroup, Value: []byte(letter.Group)},
-		outbox.Header{Key: consume.HeaderRedriveCount, Value: []byte(strconv.Itoa(letter.RedriveCount + 1))})
 	return m
 }
 

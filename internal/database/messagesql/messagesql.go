@@ -24,12 +24,30 @@ func Migrations() database.Line {
 	return database.Line{Name: "messages", Files: root}
 }
 
-// Headers are kept as JSON in which an absent value is null: a broker tells it from an empty one.
-func encodeHeaders(headers []outbox.Header) ([]byte, error) {
-	return json.Marshal(headers, json.FormatNilSliceAsNull(true))
+// header is how one is kept: in JSON, with name and value in base 64. Both may be any bytes (a stranger's record names
+// its headers as it likes, and a dead letter that can't be saved would hold its partition up without end), and an absent
+// value is null: a broker tells it from an empty one.
+type header struct {
+	Name  []byte `json:"name"`
+	Value []byte `json:"value"`
 }
 
-func decodeHeaders(encoded []byte) (headers []outbox.Header, err error) {
-	err = json.Unmarshal(encoded, &headers)
-	return headers, err
+func encodeHeaders(headers []outbox.Header) ([]byte, error) {
+	kept := make([]header, len(headers))
+	for i, h := range headers {
+		kept[i] = header{[]byte(h.Key), h.Value}
+	}
+	return json.Marshal(kept, json.FormatNilSliceAsNull(true))
+}
+
+func decodeHeaders(encoded []byte) ([]outbox.Header, error) {
+	var kept []header
+	if err := json.Unmarshal(encoded, &kept); err != nil {
+		return nil, err
+	}
+	headers := make([]outbox.Header, len(kept))
+	for i, h := range kept {
+		headers[i] = outbox.Header{Key: string(h.Name), Value: h.Value}
+	}
+	return headers, nil
 }

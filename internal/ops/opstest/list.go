@@ -1,0 +1,46 @@
+package opstest
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+
+	"kuhnya/internal/ops"
+)
+
+func pages(t *testing.T, w *world) {
+	want := map[ops.State][]uuid.UUID{}
+	for i := range 9 {
+		id := w.save(record()).ID
+		state := []ops.State{ops.Open, ops.Redriven, ops.Discarded}[i%3]
+		switch state {
+		case ops.Redriven:
+			w.mustRedrive(id)
+		case ops.Discarded:
+			_, err := w.rules.Discard(t.Context(), id, "reason "+strconv.Itoa(i))
+			w.must(err)
+		}
+		want[state], want[""] = append(want[state], id), append(want[""], id)
+	}
+	for state, ids := range want {
+		var got []uuid.UUID
+		after := uuid.Nil
+		for {
+			page := w.list(state, after, 2)
+			if len(page) > 2 {
+				t.Fatalf("page of %d, limit 2", len(page))
+			}
+			if len(page) == 0 {
+				break
+			}
+			for _, letter := range page {
+				got, after = append(got, letter.ID), letter.ID
+			}
+		}
+		if diff := cmp.Diff(ids, got); diff != "" {
+			t.Errorf("state %q (-want +got):\n%s", state, diff)
+		}
+	}
+}
