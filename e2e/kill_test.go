@@ -18,6 +18,7 @@ func TestKill(t *testing.T) {
 	keep(t,
 		promise{"a process killed 20 times and stopped 5 times loses and repeats nothing", killProcess},
 		promise{"a broker killed 5 times under living services loses and repeats nothing", killBroker},
+		promise{"kitchen, board and broker killed in turn, 4 times each, lose and repeat nothing", killInTurn},
 	)
 }
 
@@ -69,7 +70,7 @@ func killProcess(t *testing.T) {
 
 func killBroker(t *testing.T) {
 	s := onBroker(t)
-	s.kitchen = start(t, "serve", "kitchen", "establishment", "--data", s.data, "--addr", fixedAddr(t), "--kafka-brokers", s.kafka())
+	s.kitchen = start(t, append(s.serve("kitchen", "establishment"), "--addr", fixedAddr(t))...)
 	s.board = s.kitchen
 	v := openRushVenue(t, s)
 	bystander := openVenue(t, s, counted("pelmeni", 100))
@@ -80,6 +81,26 @@ func killBroker(t *testing.T) {
 		s.broker.kill(t)
 		bystander.placed(t, bystander.portions(0, 1)) // orders are taken meanwhile
 		s.broker.restart(t)
+	}
+	r.awaitAnswers(100)
+	r.end()
+	s.settle(t)
+	r.wantKept()
+}
+
+func killInTurn(t *testing.T) {
+	s := onBroker(t)
+	s.kitchen = start(t, append(s.serve("kitchen"), "--addr", fixedAddr(t))...)
+	s.board = start(t, append(s.serve("establishment"), "--addr", fixedAddr(t))...)
+	v := openRushVenue(t, s)
+	when, seed := newMoments(t)
+	r := startRush(t, v, seed)
+	for range 4 {
+		for _, p := range []*process{s.kitchen, s.board, s.broker} {
+			when.await(r)
+			p.kill(t)
+			p.restart(t)
+		}
 	}
 	r.awaitAnswers(100)
 	r.end()
