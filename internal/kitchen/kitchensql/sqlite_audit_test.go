@@ -143,7 +143,7 @@ func soundKitchen(t *testing.T) (*database.SQLite, kitchensql.SQLite) {
 	return db, store
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
