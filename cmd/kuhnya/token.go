@@ -32,6 +32,9 @@ func (c *tokenCmd) Run(stdout io.Writer) error {
 	if err := identity.Validate(); err != nil {
 		return setup(err)
 	}
+	if c.TTL < time.Second {
+		return setup(fmt.Errorf("--ttl %s: must be at least a second", c.TTL))
+	}
 	if err := os.MkdirAll(c.Data, 0o700); err != nil {
 		return setup(fmt.Errorf("data folder: %w", err))
 	}

@@ -21,6 +21,12 @@ const (
 	Establishment = "establishment"
 )
 
+// Bounds of the age at which unsent steps are sent again. After an outage the accept time-out gives them ten seconds.
+const (
+	minRepublish = 100 * time.Millisecond
+	maxRepublish = 7 * time.Second
+)
+
 // Services lists every service.
 var Services = []string{Kitchen, Establishment}
 
@@ -47,6 +53,12 @@ func (c Config) check() error {
 		if !slices.Contains(Services, s) {
 			return fmt.Errorf("unknown service %q, there are: %v", s, Services)
 		}
+	}
+	if names := slices.Sorted(slices.Values(c.Services)); len(slices.Compact(names)) < len(c.Services) {
+		return fmt.Errorf("a service is named twice: %v", c.Services)
+	}
+	if c.RepublishAfter < minRepublish || c.RepublishAfter > maxRepublish {
+		return fmt.Errorf("--republish-after %s: must be %s to %s", c.RepublishAfter, minRepublish, maxRepublish)
 	}
 	if len(c.Services) < len(Services) && len(c.KafkaBrokers) == 0 {
 		return fmt.Errorf("running only some services needs --kafka-brokers, where they meet the others")

@@ -54,7 +54,7 @@ func demoID(establishment, dish int) uuid.UUID {
 // bringDemoData adds what is missing and leaves alone what was changed since.
 func bringDemoData(ctx context.Context, service *kitchen.Service, read kitchen.Reader) error {
 	for _, d := range Demo {
-		_, exists, err := read.Establishment(ctx, d.ID)
+		_, exists, err := read.Dish(ctx, d.Menu[0].ID) // the menu comes last, so it tells that all is there
 		if err != nil {
 			return fmt.Errorf("demo data: %w", err)
 		}

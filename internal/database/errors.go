@@ -1,6 +1,7 @@
 package database
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -54,16 +55,17 @@ func Transient(err error) bool {
 	return errors.Is(err, ErrBusy) || errors.Is(err, ErrUnavailable) || errors.Is(err, ErrAgain)
 }
 
-// BatchClass tells a [batch.Group] what an error of its transaction means.
+// BatchClass tells a [batch.Group] what an error of its transaction means. What nobody foresaw counts as the doing of
+// one request, so that it can't harm its neighbours: a row that can't be read, or a fault in a rule.
 func BatchClass(err error) batch.Class {
 	switch {
 	case errors.Is(err, ErrAgain):
 		return batch.Again
 	case errors.Is(err, ErrBusy):
 		return batch.Busy
-	case errors.Is(err, ErrConstraint):
-		return batch.Single
-	default:
+	case errors.Is(err, ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return batch.Failed
+	default:
+		return batch.Single
 	}
 }

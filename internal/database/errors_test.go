@@ -63,7 +63,7 @@ func TestClasses_of_errors(t *testing.T) {
 		{ErrAgain, true, batch.Again},
 		{ErrUnavailable, true, batch.Failed},
 		{ErrConstraint, false, batch.Single},
-		{errors.New("other"), false, batch.Failed},
+		{errors.New("other"), false, batch.Single},
 		{context.DeadlineExceeded, false, batch.Failed},
 	} {
 		err := fmt.Errorf("insert: %w", c.err)

@@ -3,6 +3,7 @@ package database
 import (
 	"context"
 	"database/sql"
+	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,6 +27,15 @@ type Line struct {
 
 // lockPause is the pause between two tries to get the lock of a migration.
 const lockPause = 20 * time.Millisecond
+
+// Embedded is the line whose migrations a package embeds from its folder migrations.
+func Embedded(name string, files embed.FS) Line {
+	root, err := fs.Sub(files, "migrations")
+	if err != nil {
+		panic(err) // the folder's name is a valid path
+	}
+	return Line{Name: name, Files: root}
+}
 
 // MigrateSQLite creates or upgrades the lines in the database file at path. A lock on a file beside it keeps processes
 // that start at once apart. If one line is newer than this program, none is touched.

@@ -58,7 +58,7 @@ func (s *Service) Advance(ctx context.Context, p Press) (Ticket, error) {
 		return Ticket{}, refusal(err)
 	}
 	if err := s.publish(ctx, p.OrderID, decided.again); err != nil {
-		return decided.ticket, fault.New(fault.PublishFailed, "saved here, not sent yet; pressing again is safe").Because(err)
+		return decided.ticket, err
 	}
 	ticket, _, err := s.store.Ticket(ctx, p.OrderID)
 	return ticket, err

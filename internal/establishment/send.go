@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"kuhnya/batch"
+	"kuhnya/internal/fault"
 )
 
 const (
@@ -19,17 +20,17 @@ const (
 )
 
 // publish sends the given step once more, or, if there is none, the unsent steps of the order. A nil error means that
-// the broker acknowledged all of it.
+// the broker acknowledged all of it, publish_failed that it did not; any other error is the store's.
 func (s *Service) publish(ctx context.Context, orderID uuid.UUID, again *Step) error {
 	ctx, cancel := context.WithTimeout(ctx, publishPatience)
 	defer cancel()
 	release, err := s.holdSending(ctx, orderID)
 	if err != nil {
-		return err
+		return errNotSent.Because(err)
 	}
 	defer release()
 	if again != nil {
-		return s.send(ctx, *again)
+		return notSent(s.send(ctx, *again))
 	}
 	steps, err := s.store.StepsToSend(ctx, orderID)
 	if err != nil {
@@ -37,7 +38,16 @@ func (s *Service) publish(ctx context.Context, orderID uuid.UUID, again *Step) e
 	}
 	acknowledged, err := s.sendInOrder(ctx, steps)
 	s.markSent(ctx, orderID, acknowledged)
-	return err
+	return notSent(err)
+}
+
+var errNotSent = fault.New(fault.PublishFailed, "saved here, not sent yet; pressing again is safe")
+
+func notSent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errNotSent.Because(err)
 }
 
 // holdSending keeps a press and the sweep from sending one order's steps at the same time, where the later step could

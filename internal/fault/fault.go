@@ -86,10 +86,15 @@ func (e *Error) Because(cause error) *Error {
 }
 
 func (e *Error) Error() string {
-	if e.cause != nil {
-		return fmt.Sprintf("%s: %s: %v", e.Code, e.Detail, e.cause)
+	text := string(e.Code)
+	if len(e.Pointers) == 1 && e.Pointers[0].Pointer != "" {
+		text += ": " + e.Pointers[0].Pointer
 	}
-	return string(e.Code) + ": " + e.Detail
+	text += ": " + e.Detail
+	if e.cause != nil {
+		text += ": " + e.cause.Error()
+	}
+	return text
 }
 
 func (e *Error) Unwrap() error { return e.cause }

@@ -139,6 +139,9 @@ func checkURL(u *url.URL) error {
 		if len(values) > 1 {
 			f.Pointers = append(f.Pointers, fault.Pointer{Pointer: pointerOf("." + name), Detail: "occurs more than once"})
 		}
+		if values[0] == "" {
+			f.Pointers = append(f.Pointers, fault.Pointer{Pointer: pointerOf("." + name), Detail: "is empty; leave it out instead"})
+		}
 		if !isText(name) || !isText(values[0]) {
 			f.Pointers = append(f.Pointers, fault.Pointer{Pointer: pointerOf("." + name), Detail: "is not text in UTF-8"})
 		}

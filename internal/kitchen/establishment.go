@@ -2,6 +2,7 @@ package kitchen
 
 import (
 	"context"
+	"strings"
 	"time"
 	_ "time/tzdata" // zones must be known on machines without a zone database
 	"unicode/utf8"
@@ -49,7 +50,7 @@ func (s *Service) PutEstablishment(ctx context.Context, e Establishment) (saved 
 	if err := e.check(); err != nil {
 		return Establishment{}, false, err
 	}
-	err = s.store.Write(ctx, func(tx Tx) error {
+	err = s.write(ctx, func(tx Tx) error {
 		known, err := tx.Establishments([]uuid.UUID{e.ID})
 		if err != nil {
 			return err
@@ -67,13 +68,17 @@ func (s *Service) PutEstablishment(ctx context.Context, e Establishment) (saved 
 // EstablishmentPatch changes the members that are not nil.
 type EstablishmentPatch struct {
 	State         *State
+	Accepting     *bool // instead of State: true opens what is closed, false closes
 	MinOrder      *int64
 	AcceptTimeout *time.Duration
 }
 
 // PatchEstablishment changes the settings that staff may change.
 func (s *Service) PatchEstablishment(ctx context.Context, id uuid.UUID, p EstablishmentPatch) (e Establishment, err error) {
-	err = s.store.Write(ctx, func(tx Tx) error {
+	if p.State != nil && p.Accepting != nil {
+		return e, fault.Invalid("/accepting", "can't be sent together with state")
+	}
+	err = s.write(ctx, func(tx Tx) error {
 		known, err := tx.Establishments([]uuid.UUID{id})
 		if err != nil {
 			return err
@@ -83,6 +88,7 @@ func (s *Service) PatchEstablishment(ctx context.Context, id uuid.UUID, p Establ
 			return fault.New(fault.NotFound, "no such establishment")
 		}
 		e.State = or(p.State, e.State)
+		e.State = accepting(p.Accepting, e.State)
 		e.MinOrder = or(p.MinOrder, e.MinOrder)
 		e.AcceptTimeout = or(p.AcceptTimeout, e.AcceptTimeout)
 		if err := e.check(); err != nil {
@@ -95,8 +101,10 @@ func (s *Service) PatchEstablishment(ctx context.Context, id uuid.UUID, p Establ
 
 func (e Establishment) check() error {
 	switch {
+	case e.ID == uuid.Nil:
+		return fault.Invalid("", "the nil UUID is no id of an establishment")
 	case !named(e.Name):
-		return fault.Invalid("/name", "must have 1 to %d characters", MaxName)
+		return fault.Invalid("/name", "must have 1 to %d characters, not only blanks", MaxName)
 	case e.State != Open && e.State != Busy && e.State != Closed:
 		return fault.Invalid("/state", "must be open, busy or closed")
 	case e.MinOrder < 0:
@@ -112,9 +120,19 @@ func (e Establishment) check() error {
 	return nil
 }
 
+// accepting leaves a busy establishment busy when it is to accept: it does already.
+func accepting(wanted *bool, now State) State {
+	switch {
+	case wanted == nil || *wanted && now != Closed:
+		return now
+	case *wanted:
+		return Open
+	}
+	return Closed
+}
+
 func named(name string) bool {
-	n := utf8.RuneCountInString(name)
-	return n >= 1 && n <= MaxName
+	return strings.TrimSpace(name) != "" && utf8.RuneCountInString(name) <= MaxName
 }
 
 func or[T any](p *T, otherwise T) T {

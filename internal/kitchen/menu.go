@@ -54,7 +54,7 @@ func (s *Service) PutMenu(ctx context.Context, establishmentID uuid.UUID, menu [
 	if err := checkMenu(menu); err != nil {
 		return err
 	}
-	return s.store.Write(ctx, func(tx Tx) error {
+	return s.write(ctx, func(tx Tx) error {
 		known, err := tx.Establishments([]uuid.UUID{establishmentID})
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func checkMenu(menu []MenuDish) error {
 func checkDish(name, description string, price int64, at func(member string) string) error {
 	switch {
 	case !named(name):
-		return fault.Invalid(at("name"), "must have 1 to %d characters", MaxName)
+		return fault.Invalid(at("name"), "must have 1 to %d characters, not only blanks", MaxName)
 	case utf8.RuneCountInString(description) > MaxDescription:
 		return fault.Invalid(at("description"), "must have at most %d characters", MaxDescription)
 	case price < 0 || price > MaxPrice:
@@ -153,44 +153,50 @@ type DishPatch struct {
 	Stock       *StockPatch
 }
 
-// PatchDish changes a dish and returns it as it is then. A dish of another establishment does not exist.
-func (s *Service) PatchDish(ctx context.Context, id, establishmentID uuid.UUID, p DishPatch, actor string) (dish Dish, err error) {
-	err = s.store.Write(ctx, func(tx Tx) error {
+// Patched is a dish as a patch leaves it. Replayed says that its stock change was known by its key already.
+type Patched struct {
+	Dish     Dish
+	Replayed bool
+}
+
+// PatchDish changes a dish. A dish of another establishment does not exist.
+func (s *Service) PatchDish(ctx context.Context, id, establishmentID uuid.UUID, p DishPatch, actor string) (patched Patched, err error) {
+	err = s.write(ctx, func(tx Tx) error {
 		locked, err := tx.LockDishes([]uuid.UUID{id})
 		if err != nil {
 			return fmt.Errorf("lock dish: %w", err)
 		}
-		var exists bool
-		if dish, exists = locked[id]; !exists || dish.EstablishmentID != establishmentID {
+		dish, exists := locked[id]
+		if !exists || dish.EstablishmentID != establishmentID {
 			return fault.New(fault.NotFound, "no such dish")
 		}
 		now, err := tx.Now()
 		if err != nil {
 			return err
 		}
-		return p.apply(tx, &dish, actor, now)
+		patched, err = p.apply(tx, dish, actor, now)
+		return err
 	})
-	return dish, err
+	return patched, err
 }
 
-func (p DishPatch) apply(tx Tx, dish *Dish, actor string, now time.Time) error {
+func (p DishPatch) apply(tx Tx, dish Dish, actor string, now time.Time) (patched Patched, err error) {
 	dish.Name = or(p.Name, dish.Name)
 	dish.Description = or(p.Description, dish.Description)
 	dish.Price = or(p.Price, dish.Price)
 	dish.Available = or(p.Available, dish.Available)
 	if err := checkDish(dish.Name, dish.Description, dish.Price, func(m string) string { return "/" + m }); err != nil {
-		return err
+		return Patched{}, err
 	}
 	var change []StockChange
 	if p.Stock != nil {
-		c, err := p.Stock.decide(tx, dish, actor)
-		if err != nil {
-			return err
+		if change, patched.Replayed, err = p.Stock.decide(tx, &dish, actor); err != nil {
+			return Patched{}, err
 		}
-		change = c
 	}
-	if err := tx.PutDishes([]Dish{*dish}); err != nil {
-		return fmt.Errorf("put dish: %w", err)
+	if err := tx.PutDishes([]Dish{dish}); err != nil {
+		return Patched{}, fmt.Errorf("put dish: %w", err)
 	}
-	return changeStock(tx, change, actor, now)
+	patched.Dish = dish
+	return patched, changeStock(tx, change, actor, now)
 }

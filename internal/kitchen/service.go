@@ -21,9 +21,10 @@ type Service struct {
 	store     Store
 	topics    event.Topics
 	placings  *batch.Group[placing, Placed]
-	changings *batch.Group[changing, Order]
+	changings *batch.Group[changing, Changed]
 	claims    idempotency.Claims[UserKey]
 	wake      func()
+	classify  func(error) batch.Class
 }
 
 // Options of a service.
@@ -36,9 +37,9 @@ type Options struct {
 
 // New starts a service over a store.
 func New(store Store, o Options) *Service {
-	s := &Service{store: store, topics: o.Topics, wake: o.Wake}
-	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{MaxBatch: o.MaxBatch, Classify: classify(o.Classify)})
-	s.changings = batch.New(s.changeBatch, batch.Options[changing, Order]{MaxBatch: o.MaxBatch, Classify: classify(o.Classify)})
+	s := &Service{store: store, topics: o.Topics, wake: o.Wake, classify: classify(o.Classify)}
+	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{MaxBatch: o.MaxBatch, Classify: s.classify})
+	s.changings = batch.New(s.changeBatch, batch.Options[changing, Changed]{MaxBatch: o.MaxBatch, Classify: s.classify})
 	return s
 }
 
@@ -57,6 +58,19 @@ func classify(store func(error) batch.Class) func(error) batch.Class {
 	}
 }
 
+// write is for commands too rare to share a transaction. A busy database is asked again until ctx ends.
+func (s *Service) write(ctx context.Context, f func(Tx) error) error {
+	for {
+		err := s.store.Write(ctx, f)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if class := s.classify(err); class != batch.Busy && class != batch.Again {
+			return err
+		}
+	}
+}
+
 // do hands a command to its batch and waits for the decision.
 func do[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req) (Res, error) {
 	res, err := group.Do(ctx, req)
@@ -65,22 +79,24 @@ func do[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req
 
 // doThen is do with a function that runs when the command is decided, even if the caller has gone by then.
 func doThen[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req, then func()) (Res, error) {
+	var none Res
 	decided := make(chan batch.Outcome[Res], 1)
-	err := group.Submit(req, func(o batch.Outcome[Res]) {
-		then()
-		decided <- o
-	})
+	err := ctx.Err()
+	if err == nil {
+		err = group.Submit(req, func(o batch.Outcome[Res]) {
+			then()
+			decided <- o
+		})
+	}
 	if err != nil {
 		then()
-		var none Res
-		return none, refusal(err)
+		return none, err
 	}
 	select {
 	case o := <-decided:
 		return o.Value, refusal(o.Err)
 	case <-ctx.Done():
-		var none Res
-		return none, refusal(ctx.Err())
+		return none, ctx.Err()
 	}
 }
 

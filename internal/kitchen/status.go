@@ -38,10 +38,16 @@ type changing struct {
 	factID uuid.UUID
 }
 
-// Change decides one change and returns the order as it is then.
-func (s *Service) Change(ctx context.Context, c Change) (Order, error) {
+// Changed is the order as it is after a change. Replayed says that the change was keyed and known already.
+type Changed struct {
+	Order    Order
+	Replayed bool
+}
+
+// Change decides one change.
+func (s *Service) Change(ctx context.Context, c Change) (Changed, error) {
 	if err := c.check(); err != nil {
-		return Order{}, err
+		return Changed{}, err
 	}
 	return do(ctx, s.changings, changing{c, newID()})
 }
@@ -75,22 +81,22 @@ func (c Change) check() error {
 }
 
 // changeBatch decides changes in the order of their arrival, in one transaction. It is batch.Apply.
-func (s *Service) changeBatch(ctx context.Context, changes []changing) (outcomes []batch.Outcome[Order], err error) {
+func (s *Service) changeBatch(ctx context.Context, changes []changing) (outcomes []batch.Outcome[Changed], err error) {
 	err = s.store.Write(ctx, func(tx Tx) error {
 		d, err := s.openRevision(tx, changes)
 		if err != nil {
 			return err
 		}
-		outcomes = make([]batch.Outcome[Order], len(changes))
+		outcomes = make([]batch.Outcome[Changed], len(changes))
 		for i, c := range changes {
-			outcomes[i].Err = d.decide(c)
+			outcomes[i].Value.Replayed, outcomes[i].Err = d.decide(c)
 		}
 		if err := d.save(tx); err != nil {
 			return err
 		}
 		for i, c := range changes {
 			if outcomes[i].Err == nil {
-				outcomes[i].Value = d.record(c.OrderID)
+				outcomes[i].Value.Order = d.record(c.OrderID)
 			}
 		}
 		return nil
@@ -149,26 +155,26 @@ func (s *Service) openRevision(tx Tx, changes []changing) (*revision, error) {
 
 // decide takes the steps of a status change in their documented order: whose order, known key or status, nothing to
 // do, transition table. A nil error means that the order stands at the target or has passed it.
-func (d *revision) decide(c changing) error {
+func (d *revision) decide(c changing) (replayed bool, err error) {
 	order, known := d.orders[c.OrderID]
 	if !known || !c.concerns(order) {
-		return fault.New(fault.NotFound, "no such order")
+		return false, fault.New(fault.NotFound, "no such order")
 	}
 	repeated, found, err := absorb(d.histories[c.OrderID], c.Key, c.To)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if found {
 		d.countDelivery(eventID{c.OrderID, repeated}, c.Key)
-		return nil
+		return true, nil
 	}
 	if order.Status == c.To {
-		return nil
+		return false, nil
 	}
 	if err := lifecycle.Check(c.Party, order.Status, c.To); err != nil {
-		return err
+		return false, err
 	}
-	return d.apply(order, c)
+	return false, d.apply(order, c)
 }
 
 func (c Change) concerns(order Order) bool {

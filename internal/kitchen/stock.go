@@ -28,19 +28,31 @@ type StockPatch struct {
 	Key      idempotency.Key
 }
 
-// decide returns the change to write, if any, and brings the dish up to date.
-func (p StockPatch) decide(tx Tx, dish *Dish, actor string) ([]StockChange, error) {
+// decide returns the change to write, if any, and brings the dish up to date. replayed says that the change was made
+// before, under its key.
+func (p StockPatch) decide(tx Tx, dish *Dish, actor string) (changes []StockChange, replayed bool, err error) {
 	switch {
 	case (p.Absolute == nil) == (p.Delta == nil):
-		return nil, fault.Invalid("", "needs one of stock and stock_delta")
+		return nil, false, fault.Invalid("", "needs one of stock and stock_delta")
 	case p.Delta == nil:
-		return p.set(dish)
+		changes, err = p.set(dish)
+		return changes, false, err
 	case p.Expected != nil:
-		return nil, fault.Invalid("/expected_stock", "belongs to stock, not to stock_delta")
+		return nil, false, fault.Invalid("/expected_stock", "belongs to stock, not to stock_delta")
 	case p.Key == "":
-		return nil, fault.Invalid("/stock_delta", "needs an Idempotency-Key, or a repeat would count twice")
+		return nil, false, fault.Invalid("/stock_delta", "needs an Idempotency-Key, or a repeat would count twice")
 	}
-	return p.add(tx, dish, actor)
+	before, known, err := tx.StockChangeByKey(actor, dish.ID, p.Key)
+	switch {
+	case err != nil:
+		return nil, false, fmt.Errorf("look up stock change: %w", err)
+	case known && before.Delta != *p.Delta:
+		return nil, false, fault.New(fault.IdempotencyKeyReused, "this Idempotency-Key stands for another change of this dish")
+	case known:
+		return nil, true, nil
+	}
+	changes, err = p.add(dish)
+	return changes, false, err
 }
 
 // set is repeatable: a stock that is the wanted one already was not changed by somebody else.
@@ -59,16 +71,8 @@ func (p StockPatch) set(dish *Dish) ([]StockChange, error) {
 	return []StockChange{change}, nil
 }
 
-// add decides by the key first: the same change again is done already, another one under its key is refused.
-func (p StockPatch) add(tx Tx, dish *Dish, actor string) ([]StockChange, error) {
-	before, known, err := tx.StockChangeByKey(actor, dish.ID, p.Key)
+func (p StockPatch) add(dish *Dish) ([]StockChange, error) {
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("look up stock change: %w", err)
-	case known && before.Delta != *p.Delta:
-		return nil, fault.New(fault.IdempotencyKeyReused, "this Idempotency-Key stands for another change of this dish")
-	case known:
-		return nil, nil
 	case !dish.Counted:
 		return nil, fault.Invalid("/stock_delta", "the portions of this dish are not counted; set stock first")
 	case *p.Delta < -MaxStock || *p.Delta > MaxStock || dish.Stock+*p.Delta > MaxStock:

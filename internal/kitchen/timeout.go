@@ -16,10 +16,12 @@ const (
 	AcceptTimeout = "accept_timeout"
 
 	timeoutInterval = 500 * time.Millisecond
-	timeoutBatch    = 100
+	timeoutBatch    = 1000
 	// timeoutSettling is how long after a start, or after the broker came back, accepts that could not be sent
-	// meanwhile get to arrive first. It exceeds the interval at which establishments send unsent steps again.
+	// meanwhile get to arrive first. It exceeds the age at which establishments send unsent steps again.
 	timeoutSettling = 10 * time.Second
+	// slowAnswer is what counts as an outage too: a step may have failed meanwhile that would be sent now.
+	slowAnswer = time.Second
 )
 
 // Offsets are positions in a log by partition. An absent partition has no position.
@@ -41,6 +43,7 @@ type TimeoutSweeper struct {
 	callbacks Callbacks
 	log       *slog.Logger
 
+	away    bool      // the log could not be read, or has not been read yet
 	settled time.Time // not before then are ends read
 	overdue []uuid.UUID
 	ends    Offsets
@@ -53,41 +56,54 @@ func NewTimeoutSweeper(s *Service, callbacks Callbacks, log *slog.Logger) *Timeo
 
 // Run sweeps until ctx ends.
 func (w *TimeoutSweeper) Run(ctx context.Context) {
-	w.settled = time.Now().Add(timeoutSettling)
+	w.away = true
 	tick := time.NewTicker(timeoutInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
-			w.sweep(ctx, now)
+		case <-tick.C:
+			w.sweep(ctx)
 		}
 	}
 }
 
 // sweep goes one step: it finds overdue orders and notes where the log ends, or rejects those noted once kitchen has
 // committed up to there.
-func (w *TimeoutSweeper) sweep(ctx context.Context, now time.Time) {
-	committed, err := w.callbacks.Committed(ctx)
+func (w *TimeoutSweeper) sweep(ctx context.Context) {
+	committed, ok := w.ask(ctx, w.callbacks.Committed)
+	if !ok || time.Now().Before(w.settled) {
+		return
+	}
+	if len(w.overdue) == 0 && !w.note(ctx) {
+		return
+	}
+	if reached(committed, w.ends) {
+		w.reject(ctx)
+	}
+}
+
+// ask puts a question to the log. From the first answer after an outage on, accepts get their time to arrive.
+func (w *TimeoutSweeper) ask(ctx context.Context, question func(context.Context) (Offsets, error)) (Offsets, bool) {
+	asked := time.Now()
+	offsets, err := question(ctx)
 	if err != nil {
-		w.unreachable(ctx, now, err)
-		return
+		if !w.away && ctx.Err() == nil {
+			w.log.Warn("callback log unreadable, accept time-outs wait", "error", err)
+		}
+		w.away = true
+		return nil, false
 	}
-	if now.Before(w.settled) {
-		return
+	if w.away || time.Since(asked) > slowAnswer {
+		w.away, w.settled = false, time.Now().Add(timeoutSettling)
+		w.overdue, w.ends = nil, nil
 	}
-	if len(w.overdue) == 0 && !w.note(ctx, now) {
-		return
-	}
-	if !reached(committed, w.ends) {
-		return
-	}
-	w.reject(ctx)
+	return offsets, true
 }
 
 // note remembers the orders that are overdue now and, read after that, the ends of the log.
-func (w *TimeoutSweeper) note(ctx context.Context, now time.Time) bool {
+func (w *TimeoutSweeper) note(ctx context.Context) bool {
 	overdue, err := w.service.store.Overdue(ctx, timeoutBatch)
 	if err != nil {
 		w.log.Warn("overdue orders unreadable", "error", err)
@@ -96,21 +112,12 @@ func (w *TimeoutSweeper) note(ctx context.Context, now time.Time) bool {
 	if len(overdue) == 0 {
 		return false
 	}
-	ends, err := w.callbacks.Ends(ctx)
-	if err != nil {
-		w.unreachable(ctx, now, err)
+	ends, ok := w.ask(ctx, w.callbacks.Ends)
+	if !ok || time.Now().Before(w.settled) {
 		return false
 	}
 	w.overdue, w.ends = overdue, ends
 	return true
-}
-
-func (w *TimeoutSweeper) unreachable(ctx context.Context, now time.Time, err error) {
-	if ctx.Err() == nil {
-		w.log.Warn("callback log unreadable, accept time-outs wait", "error", err)
-	}
-	w.settled = now.Add(timeoutSettling)
-	w.overdue, w.ends = nil, nil
 }
 
 // reached says whether everything below the ends is committed. A partition that never held a record needs no commit.

@@ -26,6 +26,7 @@ type callbackLog struct {
 	mu              sync.Mutex
 	ends, committed kitchen.Offsets
 	err             error
+	takes           time.Duration // of each question
 	endsRead        int
 }
 
@@ -37,9 +38,16 @@ func (l *callbackLog) Ends(context.Context) (kitchen.Offsets, error) {
 }
 
 func (l *callbackLog) Committed(context.Context) (kitchen.Offsets, error) {
+	time.Sleep(l.answerTime())
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.committed, l.err
+}
+
+func (l *callbackLog) answerTime() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.takes
 }
 
 func (l *callbackLog) set(f func(*callbackLog)) {
@@ -161,6 +169,34 @@ func TestTimeoutSweeper_waits_again_after_the_broker_was_away(t *testing.T) {
 		log.set(func(l *callbackLog) { l.err = nil })
 		s.after(9*time.Second, lifecycle.Placed)
 		s.after(3*time.Second, lifecycle.Rejected)
+		s.stop()
+	})
+}
+
+// A question that waits for its time-out must not shorten what accepts get afterwards.
+func TestTimeoutSweeper_counts_from_the_first_answer_after_an_outage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &callbackLog{err: errors.New("no broker"), takes: 3 * time.Second}
+		s := sweepOverdueOrder(t, log)
+		s.after(time.Minute, lifecycle.Placed)
+		log.set(func(l *callbackLog) { l.err, l.takes = nil, 0 })
+		s.after(10*time.Second, lifecycle.Placed)
+		s.after(5*time.Second, lifecycle.Rejected)
+		s.stop()
+	})
+}
+
+// An outage may end while a question waits: the answer is late, and meanwhile a press may have failed.
+func TestTimeoutSweeper_takes_a_slow_answer_for_an_outage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &callbackLog{ends: kitchen.Offsets{0: 1}}
+		s := sweepOverdueOrder(t, log)
+		s.after(time.Minute, lifecycle.Placed)
+		log.set(func(l *callbackLog) { l.takes = 3 * time.Second })
+		s.after(4*time.Second, lifecycle.Placed)
+		log.set(func(l *callbackLog) { l.takes, l.committed = 0, kitchen.Offsets{0: 1} })
+		s.after(9*time.Second, lifecycle.Placed)
+		s.after(6*time.Second, lifecycle.Rejected)
 		s.stop()
 	})
 }

@@ -4,7 +4,6 @@ package messagesql
 
 import (
 	"embed"
-	"io/fs"
 
 	"github.com/go-json-experiment/json"
 
@@ -16,13 +15,7 @@ import (
 var files embed.FS
 
 // Migrations is the line that creates these tables.
-func Migrations() database.Line {
-	root, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
-	return database.Line{Name: "messages", Files: root}
-}
+func Migrations() database.Line { return database.Embedded("messages", files) }
 
 // header is how one is kept: in JSON, with name and value in base 64. Both may be any bytes (a stranger's record names
 // its headers as it likes, and a dead letter that can't be saved would hold its partition up without end), and an absent

@@ -5,7 +5,6 @@ package establishmentsql
 import (
 	"context"
 	"embed"
-	"io/fs"
 
 	"kuhnya/internal/database"
 	"kuhnya/internal/establishment"
@@ -15,13 +14,7 @@ import (
 var files embed.FS
 
 // Migrations is the line that creates establishment's tables.
-func Migrations() database.Line {
-	root, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
-	return database.Line{Name: "establishment", Files: root}
-}
+func Migrations() database.Line { return database.Embedded("establishment", files) }
 
 // SQLite is establishment's store on SQLite.
 type SQLite struct{ db *database.SQLite }

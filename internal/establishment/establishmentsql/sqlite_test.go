@@ -72,3 +72,30 @@ func TestAuditTickets(t *testing.T) {
 		t.Errorf("%d unsent steps, %v, want 1", unsent, err)
 	}
 }
+
+// TestUnreadable_ticket is a row that some fault has spoilt: the facts of a poll that concern other orders are applied.
+func TestUnreadable_ticket(t *testing.T) {
+	db := databasetest.SQLite(t, establishmentsql.Migrations())
+	service := establishment.New(establishmentsql.NewSQLite(db), establishment.Options{
+		Topics: event.Topics{}, Publisher: &establishmenttest.Broker{}, Classify: database.BatchClass, Log: slog.New(slog.DiscardHandler),
+	})
+	facts := make([]establishment.Fact, 3)
+	for i := range facts {
+		facts[i] = establishment.Placed{OrderID: uuid.Must(uuid.NewV7()), EstablishmentID: establishmenttest.Place}
+	}
+	spoilt := facts[1].(establishment.Placed).OrderID
+	err := errors.Join(service.Merge(t.Context(), facts[1:2])[0], db.Write(t.Context(), func(c *database.Conn) error {
+		return c.Exec(`UPDATE tickets SET entered = x'00' WHERE order_id = ?`, spoilt)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, err := range service.Merge(t.Context(), facts) {
+		if (err != nil) != (i == 1) {
+			t.Errorf("fact %d: %v", i, err)
+		}
+	}
+	if err := service.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}

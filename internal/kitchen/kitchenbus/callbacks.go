@@ -40,16 +40,14 @@ func decode(r *kgo.Record) (kitchen.Change, error) {
 	if status.EstablishmentID == uuid.Nil {
 		return kitchen.Change{}, fault.Invalid("/establishment_id", "is missing")
 	}
-	key := event.CallbackKey(status.OrderID, status.Status)
+	key := idempotency.Key(event.CallbackKey(status.OrderID, status.Status))
 	if envelope.IdempotencyKey != "" {
-		key = envelope.IdempotencyKey
-	}
-	parsed, _, err := idempotency.ParseHeader([]string{key})
-	if err != nil {
-		return kitchen.Change{}, fault.New(fault.IdempotencyKeyInvalid, "the idempotency-key header is not a key").Because(err)
+		if key, _, err = idempotency.ParseHeader([]string{envelope.IdempotencyKey}); err != nil {
+			return kitchen.Change{}, fault.New(fault.IdempotencyKeyInvalid, "the idempotency-key header is not a key").Because(err)
+		}
 	}
 	return kitchen.Change{
 		OrderID: status.OrderID, EstablishmentID: status.EstablishmentID, To: status.Status, Reason: status.Reason,
-		Party: lifecycle.Staff, Actor: "staff:" + status.EstablishmentID.String(), Key: parsed,
+		Party: lifecycle.Staff, Actor: "staff:" + status.EstablishmentID.String(), Key: key,
 	}, nil
 }

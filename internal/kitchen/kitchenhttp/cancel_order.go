@@ -19,9 +19,9 @@ func (s server) cancelOrder(api *httpapi.API) {
 		Access:      httpapi.Only(auth.Customer), Codes: []fault.Code{fault.InvalidTransition, fault.OutcomeUnknown},
 	}, func(ctx context.Context, in *OrderPath) (*httpapi.Answer[Order], error) {
 		who := caller(ctx)
-		order, err := s.service.Change(ctx, kitchen.Change{
+		changed, err := s.service.Change(ctx, kitchen.Change{
 			OrderID: in.ID.UUID(), UserID: who.Subject, To: lifecycle.Cancelled, Party: lifecycle.Customer, Actor: who.Actor(),
 		})
-		return httpapi.OK(showOrder(order)), err
+		return httpapi.OK(showOrder(changed.Order)), err
 	})
 }

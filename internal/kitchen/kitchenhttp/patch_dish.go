@@ -30,7 +30,7 @@ func (s server) patchDish(api *httpapi.API) {
 		ID: "patch-dish", Method: http.MethodPatch, Path: "/v1/dishes/{id}", Tags: []string{tagMenu},
 		Summary: "Change a dish, take it off or count its portions", Access: httpapi.Only(auth.Staff), HonoursKey: true,
 		Codes: []fault.Code{fault.StockChanged, fault.OutOfStock, fault.IdempotencyKeyReused},
-	}, func(ctx context.Context, in *patchDish) (*httpapi.Answer[Dish], error) {
+	}, func(ctx context.Context, in *patchDish) (*httpapi.Replayable[Dish], error) {
 		who := caller(ctx)
 		e, found, err := s.read.Establishment(ctx, who.EstablishmentID)
 		if err == nil && !found {
@@ -44,8 +44,11 @@ func (s server) patchDish(api *httpapi.API) {
 		if err != nil {
 			return nil, err
 		}
-		dish, err := s.service.PatchDish(ctx, in.ID.UUID(), e.ID, patch, who.Actor())
-		return httpapi.OK(showDish(dish, e.Currency)), err
+		patched, err := s.service.PatchDish(ctx, in.ID.UUID(), e.ID, patch, who.Actor())
+		if err == nil && patched.Replayed {
+			return httpapi.Replay(http.StatusOK, "", showDish(patched.Dish, e.Currency)), nil
+		}
+		return httpapi.Done(http.StatusOK, "", showDish(patched.Dish, e.Currency)), err
 	})
 }
 

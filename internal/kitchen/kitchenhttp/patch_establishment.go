@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"kuhnya/internal/auth"
-	"kuhnya/internal/fault"
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/kitchen"
 	"kuhnya/internal/money"
@@ -50,13 +49,7 @@ func (s server) managedEstablishment(ctx context.Context, id httpapi.ID) (kitche
 }
 
 func (in *patchEstablishment) patch(e kitchen.Establishment) (p kitchen.EstablishmentPatch, err error) {
-	p.State = in.Body.State
-	if accepting := in.Body.Accepting; accepting != nil {
-		if p.State != nil {
-			return p, fault.Invalid("/accepting", "can't be sent together with state")
-		}
-		p.State = new(stateThatAccepts(*accepting, e.State))
-	}
+	p.State, p.Accepting = in.Body.State, in.Body.Accepting
 	if m := in.Body.MinOrder; m != nil {
 		if err := inCurrency(*m, e.Currency, "/min_order"); err != nil {
 			return p, err
@@ -67,15 +60,4 @@ func (in *patchEstablishment) patch(e kitchen.Establishment) (p kitchen.Establis
 		p.AcceptTimeout = new(time.Duration(*seconds) * time.Second)
 	}
 	return p, nil
-}
-
-// stateThatAccepts leaves a busy establishment busy: it accepts already.
-func stateThatAccepts(accepting bool, now kitchen.State) kitchen.State {
-	switch {
-	case !accepting:
-		return kitchen.Closed
-	case now == kitchen.Closed:
-		return kitchen.Open
-	}
-	return now
 }

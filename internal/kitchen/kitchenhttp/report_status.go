@@ -28,13 +28,16 @@ func (s server) reportStatus(api *httpapi.API) {
 			"and repeated reports are counted on the event that they repeat.",
 		Access: httpapi.Only(auth.Service, auth.Staff), HonoursKey: true,
 		Codes: []fault.Code{fault.InvalidTransition, fault.IdempotencyKeyReused, fault.OutcomeUnknown},
-	}, func(ctx context.Context, in *reportStatus) (*httpapi.Answer[Order], error) {
+	}, func(ctx context.Context, in *reportStatus) (*httpapi.Replayable[Order], error) {
 		who := caller(ctx)
 		key, _ := httpapi.IdempotencyKey(ctx)
-		order, err := s.service.Change(ctx, kitchen.Change{
+		changed, err := s.service.Change(ctx, kitchen.Change{
 			OrderID: in.ID.UUID(), EstablishmentID: who.EstablishmentID, To: lifecycle.Status(in.Body.Status), Reason: in.Body.Reason,
 			Party: lifecycle.Staff, Actor: who.Actor(), Key: idempotency.Key(key),
 		})
-		return httpapi.OK(showOrder(order)), err
+		if err == nil && changed.Replayed {
+			return httpapi.Replay(http.StatusOK, "", showOrder(changed.Order)), nil
+		}
+		return httpapi.Done(http.StatusOK, "", showOrder(changed.Order)), err
 	})
 }

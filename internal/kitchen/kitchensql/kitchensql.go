@@ -5,7 +5,6 @@ package kitchensql
 import (
 	"context"
 	"embed"
-	"io/fs"
 
 	"kuhnya/internal/database"
 	"kuhnya/internal/database/messagesql"
@@ -16,13 +15,7 @@ import (
 var files embed.FS
 
 // Migrations is the line that creates kitchen's tables.
-func Migrations() database.Line {
-	root, err := fs.Sub(files, "migrations")
-	if err != nil {
-		panic(err) // the folder is embedded
-	}
-	return database.Line{Name: "kitchen", Files: root}
-}
+func Migrations() database.Line { return database.Embedded("kitchen", files) }
 
 // SQLite is kitchen's store on SQLite.
 type SQLite struct{ db *database.SQLite }

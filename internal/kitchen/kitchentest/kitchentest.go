@@ -149,9 +149,9 @@ func (w *world) cancel(order kitchen.Order) kitchen.Change {
 
 func (w *world) mustChange(c kitchen.Change) kitchen.Order {
 	w.t.Helper()
-	order, err := w.service.Change(w.ctx, c)
+	changed, err := w.service.Change(w.ctx, c)
 	w.must(err)
-	return order
+	return changed.Order
 }
 
 func (w *world) must(err error) {

@@ -72,6 +72,11 @@ func deltaOnce(t *testing.T, w *world) {
 		}
 	})
 	w.mustHave(w.soup, stockOfSoup+7)
+	again, err := w.service.PatchDish(w.ctx, w.soup, w.place.ID,
+		kitchen.DishPatch{Stock: &kitchen.StockPatch{Delta: new(int64(7)), Key: "k"}}, "staff:marta")
+	if err != nil || !again.Replayed || again.Dish.Stock != stockOfSoup+7 {
+		t.Errorf("repeat: %v, %v", again, err)
+	}
 	w.mustRefuse(add(8, "k"), fault.IdempotencyKeyReused)
 	w.mustRefuse(add(-1000, "j"), fault.OutOfStock)
 	w.mustRefuse(add(1, ""), fault.InvalidRequest)
