@@ -15,9 +15,13 @@ import (
 	"kuhnya/outbox"
 )
 
+// A broker that never answers makes the end of a unit take all of these one after the other: what consumers run, their
+// last commit, leaving the group, what the rules have admitted, what the relay publishes.
 const (
-	consumerGrace = 2 * time.Second
+	consumerGrace = time.Second
 	commitTimeout = time.Second
+	rulesTimeout  = time.Second
+	relayGrace    = 500 * time.Millisecond
 )
 
 // ClosingTimeout bounds the end of a process, after everything in flight was finished or given up.
@@ -47,7 +51,7 @@ func newUnit(name string, db *database.SQLite, m *messaging, log *slog.Logger) (
 		return nil, err
 	}
 	return &unit{name: name, db: db, publisher: publisher, relay: outbox.NewRelay(outbox.RelayOptions{
-		Store: messagesql.NewOutbox(db), Publisher: publisher, Logger: log.With("service", name),
+		Store: messagesql.NewOutbox(db), Publisher: publisher, Grace: relayGrace, Logger: log.With("service", name),
 	})}, nil
 }
 
@@ -103,7 +107,10 @@ func (u *unit) stop(ctx context.Context) error {
 		u.stopConsuming()
 		u.consuming.Wait()
 	}
-	err := u.close(ctx)
+	// The rules wait for no broker: they get time of their own, so that what the consumer spent on one cuts nothing off.
+	deciding, cancel := context.WithTimeout(context.WithoutCancel(ctx), rulesTimeout)
+	defer cancel()
+	err := u.close(deciding)
 	if u.stopRelaying != nil {
 		u.stopRelaying()
 		u.relaying.Wait()
