@@ -138,10 +138,3 @@ func (c *canteen) order() kitchen.PlaceOrder {
 	}
 	return cmd
 }
-
-func must(b *testing.B, err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
-}
