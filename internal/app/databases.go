@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -45,11 +47,16 @@ func Migrate(ctx context.Context, data string) error {
 	return nil
 }
 
-// openExisting opens a database that must be there, and changes nothing.
+var errNoDatabase = errors.New("no database")
+
+// openExisting opens a database that must be there, with exactly this program's schema, and changes nothing.
 func openExisting(data, service string) (*database.SQLite, error) {
 	path := DatabasePath(data, service)
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("no database of %s in %s", service, data)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w of %s in %s", errNoDatabase, service, data)
+	}
+	if err := database.CheckSQLite(path, lines[service]...); err != nil {
+		return nil, err
 	}
 	return database.OpenSQLite(path)
 }
