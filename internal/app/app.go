@@ -27,7 +27,8 @@ type App struct {
 	ready     atomic.Bool
 }
 
-// Start brings up what the config asks for. It takes the port and reaches the broker before it writes anything. ctx bounds the start only.
+// Start brings up what the config asks for. It takes the port, looks at the databases and reaches the broker before it
+// writes anything. ctx bounds the start only.
 func Start(ctx context.Context, c Config) (*App, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -44,6 +45,9 @@ func Start(ctx context.Context, c Config) (*App, error) {
 }
 
 func (a *App) start(ctx context.Context) error {
+	if err := refuseNewer(a.config.Data, a.config.Services); err != nil {
+		return err
+	}
 	if err := a.messaging.open(ctx, a.config); err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ func buildEstablishment(ctx context.Context, u *unit, c Config, m *messaging) er
 	sweeper := establishment.NewSweeper(service, establishment.SweepOptions{RepublishAfter: c.RepublishAfter})
 	u.sweepers = append(u.sweepers, sweeper.Run)
 	u.register = func(api *httpapi.API) { establishmenthttp.Register(api, service, store) }
-	u.backlog = store.UnsentSteps
+	u.backlog = func(ctx context.Context) (int64, error) {
+		backlog, err := store.Backlog(ctx)
+		return backlog.Steps, err
+	}
 	return u.consume(ctx, c, m, establishmentbus.Handler(service))
 }
