@@ -8,7 +8,7 @@ import (
 )
 
 // clientOptions are, in the order in which later ones win: time-outs that the caller may replace, the caller's options,
-// and what the guarantee rests on. lifetime is the context of the callbacks: it doesn't end with Run's.
+// and what the guarantee rests on. lifetime is the client's, and of the last commits: it outlives Run's context.
 func (c *Consumer) clientOptions(lifetime context.Context) []kgo.Opt {
 	o := c.options
 	options := append(recoverQuickly(),
@@ -23,6 +23,7 @@ func (c *Consumer) clientOptions(lifetime context.Context) []kgo.Opt {
 	)
 	options = append(options, o.ClientOptions...)
 	return append(options,
+		kgo.WithContext(lifetime),
 		kgo.ConsumerGroup(o.Group),
 		kgo.ConsumeTopics(o.Topics...),
 		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),

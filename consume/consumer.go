@@ -42,8 +42,9 @@ func New(o Options) (*Consumer, error) {
 }
 
 // Run consumes until ctx ends, then lets running handler calls finish within the grace, commits what is settled, leaves
-// the group and returns nil when all of its goroutines have ended. A handler that outlives its context holds Run up.
-// Brokers that are away are no error: Run waits for them. A second call is an error.
+// the group and returns nil when all of its goroutines have ended: within [Options.Grace] and [Options.CommitTimeout]
+// together, even if no broker answers any more. Only a handler that outlives its context holds Run up. Brokers that are
+// away are no error: Run waits for them. A second call is an error.
 func (c *Consumer) Run(ctx context.Context) error {
 	if c.started.Swap(true) {
 		return errors.New("consume: a consumer runs once")
@@ -52,7 +53,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.deadLetters.close()
-	lifetime := context.WithoutCancel(ctx)
+	lifetime, end := linger(ctx, c.options.Grace+c.options.CommitTimeout)
+	defer end()
 	client, err := kgo.NewClient(c.clientOptions(lifetime)...)
 	if err != nil {
 		return fmt.Errorf("consume: open client: %w", err)
@@ -94,18 +96,31 @@ func (c *Consumer) pollFailed(fetches kgo.Fetches) bool {
 	return true
 }
 
-// shutDown ends the workers while the partitions are still ours, commits, and gives the partitions back.
-func (c *Consumer) shutDown(ctx context.Context, client *kgo.Client) {
-	c.giveUp(ctx, client, c.takeAll())
+// shutDown ends the workers while the partitions are still ours, commits, and gives the partitions back. A client that
+// is joining its group leaves only after the answer, for which it would wait long after its broker fell silent: the end
+// of its lifetime cuts that short.
+func (c *Consumer) shutDown(lifetime context.Context, client *kgo.Client) {
+	c.giveUp(lifetime, client, c.takeAll())
 	client.AllowRebalance()
-	leave, cancel := context.WithTimeout(ctx, c.options.CommitTimeout)
-	defer cancel()
-	if err := client.LeaveGroupContext(leave); err != nil {
+	if err := client.LeaveGroupContext(lifetime); err != nil {
 		c.options.Logger.Warn("leave group", "group", c.options.Group, "error", err)
 	}
 	client.Close()
 	client.AllowRebalance() // closing polls once more, and that may hold up a goroutine of the client for good
 	c.running.Wait()
+}
+
+// linger returns a context that outlives parent by d. The caller must call the returned function.
+func linger(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(parent))
+	stop := context.AfterFunc(parent, func() {
+		sleep(ctx, d)
+		cancel()
+	})
+	return ctx, func() {
+		stop()
+		cancel()
+	}
 }
 
 // sleep waits for d and reports whether ctx outlived it.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"kuhnya/consume"
 )
 
@@ -23,7 +25,7 @@ type member struct {
 // start runs a consumer with handler; change may replace options.
 func (r *rig) start(handler consume.Handler, change ...func(*consume.Options)) *member {
 	r.Helper()
-	m := &member{rig: r, ended: make(chan error, 1), wire: &wire{},
+	m := &member{rig: r, ended: make(chan error, 1), wire: newWire(),
 		committed: make(chan string, 10_000), retried: make(chan consume.Step, 10_000)}
 	options := consume.Options{
 		Group: group, Topics: []string{topic}, Handler: handler, Classify: classify, DeadLetters: r.store,
@@ -69,6 +71,16 @@ func (m *member) awaitCommit(partition int32, next int64) {
 	want := fmt.Sprintf("%d:%d", partition, next)
 	for got := range receive(m.rig.T, m.committed) {
 		if got == want {
+			return
+		}
+	}
+}
+
+// awaitLost waits until a request of the kind has vanished on the silent wire.
+func (m *member) awaitLost(kind kmsg.Key) {
+	m.rig.Helper()
+	for got := range receive(m.rig.T, m.wire.lost) {
+		if got == kind {
 			return
 		}
 	}

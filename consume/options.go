@@ -66,7 +66,7 @@ type Options struct {
 	// Grace is how long a running handler call may go on when its partition is revoked or the consumer stops, before
 	// its context ends; default 5 s.
 	Grace time.Duration
-	// CommitTimeout bounds one commit, and leaving the group; default 3 s.
+	// CommitTimeout bounds one commit, and the last commit together with leaving the group; default 3 s.
 	CommitTimeout time.Duration
 
 	// Logger receives what a person may want to know; default: nothing is logged. Keys and values of records are never logged.

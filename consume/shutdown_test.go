@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kuhnya/consume"
 )
@@ -17,6 +18,21 @@ func TestShutdown(t *testing.T) {
 	promise(t, "ends_a_call_that_outlives_the_grace", 1, endsLongCall)
 	promise(t, "stops_in_back_off_at_once", 1, stopsInBackOff)
 	promise(t, "stops_while_the_broker_never_answers", 1, stopsWithSilentBroker)
+	promise(t, "stops_while_the_broker_never_answers_its_join", 1, stopsWhileJoining)
+	promise(t, "stops_if_the_broker_never_answered_at_all", 1, stopsUnheard)
+}
+
+// bound is the default of a consumer's grace and of its commit time-out together, and a moment.
+const bound = 8*time.Second + 100*time.Millisecond
+
+// closeInTime stops the consumer, which must end within its bound.
+func (m *member) closeInTime() {
+	m.rig.Helper()
+	began := time.Now()
+	m.close()
+	if took := time.Since(began); took > bound {
+		m.rig.Errorf("stopped in %v", took)
+	}
 }
 
 func stopsAfterCall(r *rig) {
@@ -93,10 +109,27 @@ func stopsWithSilentBroker(r *rig) {
 	m.wire.silence()
 	close(finish)
 	synctest.Wait() // the commit is on its way
-	began := time.Now()
-	m.close()
-	if took := time.Since(began); took > 15*time.Second {
-		r.Errorf("stopped in %v", took)
-	}
+	m.closeInTime()
 	r.expectOffset(0, -1)
+}
+
+// stopsWhileJoining has a member that was thrown out of its group ask to join it again.
+func stopsWhileJoining(r *rig) {
+	applied := new(log)
+	m := r.start(apply(applied))
+	r.send(values(0, "1")...)
+	m.awaitCommit(0, 1)
+	m.wire.silence()
+	m.awaitLost(kmsg.JoinGroup)
+	m.closeInTime()
+	applied.expect(r.T, "1")
+	r.expectOffset(0, 1)
+}
+
+func stopsUnheard(r *rig) {
+	deaf := newWire()
+	deaf.silence()
+	m := r.start(apply(new(log)), func(o *consume.Options) { o.ClientOptions = deaf.through(r.broker) })
+	next(r.T, deaf.lost)
+	m.closeInTime()
 }

@@ -2,6 +2,7 @@ package consume_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"net"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // wire is a member's network, which a test can cut.
@@ -16,9 +18,12 @@ type wire struct {
 	mu    sync.Mutex
 	dead  bool
 	mute  atomic.Bool
+	lost  chan kmsg.Key // the requests that vanished
 	conns []net.Conn
 	dial  func(context.Context, string, string) (net.Conn, error)
 }
+
+func newWire() *wire { return &wire{lost: make(chan kmsg.Key, 10_000)} }
 
 // through returns the options with their dialer replaced.
 func (w *wire) through(broker []kgo.Opt) []kgo.Opt {
@@ -40,7 +45,7 @@ func (w *wire) connect(ctx context.Context, network, address string) (net.Conn, 
 		return nil, errors.New("the wire is cut")
 	}
 	w.conns = append(w.conns, conn)
-	return deafConn{conn, &w.mute}, nil
+	return deafConn{conn, w}, nil
 }
 
 func (w *wire) cut() {
@@ -57,12 +62,13 @@ func (w *wire) silence() { w.mute.Store(true) }
 
 type deafConn struct {
 	net.Conn
-	mute *atomic.Bool
+	wire *wire
 }
 
 func (c deafConn) Write(p []byte) (int, error) {
-	if c.mute.Load() {
-		return len(p), nil
+	if !c.wire.mute.Load() {
+		return c.Conn.Write(p)
 	}
-	return c.Conn.Write(p)
+	c.wire.lost <- kmsg.Key(binary.BigEndian.Uint16(p[4:])) // the client writes whole requests, after their size
+	return len(p), nil
 }

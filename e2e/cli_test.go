@@ -183,8 +183,8 @@ func cliMigrate(t *testing.T) {
 			t.Fatalf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 		}
 	}
-	if err := audit("--data", data); err != nil {
-		t.Error(err)
+	if r := command(t, "audit", "--data", data); r.code != 0 {
+		t.Errorf("audit: exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"kuhnya/internal/app"
 	"kuhnya/internal/audit"
@@ -19,42 +20,84 @@ type auditCmd struct {
 	KafkaBrokers []string `placeholder:"HOST:PORT" help:"Brokers to ask how far consumers have read; the default is the broker folder, if it isn't in use."`
 }
 
+// auditReport is what the command prints.
+type auditReport struct {
+	Databases  []string          `json:"databases"` // that were checked
+	Violations []audit.Violation `json:"violations"`
+	Parked     []audit.Parked    `json:"parked"`
+	AtRest     *bool             `json:"at_rest"` // nil: not asked for, or not learnt
+	Detail     string            `json:"detail"`  // why the services weren't compared
+}
+
 // Run checks, prints what it found, and fails if there was anything.
 func (c *auditCmd) Run(ctx context.Context, stdout io.Writer) error {
 	auditor := &app.Auditor{Data: c.Data, KafkaBrokers: c.KafkaBrokers, Topics: c.topics()}
-	if err := auditor.Open(); err != nil {
+	needed := []string{app.Kitchen}
+	if c.AtRest {
+		needed = app.Services
+	}
+	if err := auditor.Open(needed...); err != nil {
 		return setup(err)
 	}
 	defer auditor.Close() //nolint:errcheck // nothing was written
-	violations, err := auditor.Live(ctx)
-	if err == nil && c.AtRest {
-		var found []audit.Violation
-		found, err = auditor.AtRest(ctx)
-		violations = append(violations, found...)
+	report, err := c.audit(ctx, auditor)
+	if err != nil {
+		return setup(err)
 	}
-	if reportErr := c.report(stdout, violations); reportErr != nil {
-		return reportErr
+	restErr := c.compare(ctx, auditor, &report)
+	if err := c.print(stdout, report); err != nil {
+		return err
 	}
 	switch {
-	case len(violations) > 0:
-		return exitError{exitFailed, fmt.Errorf("%d violations", len(violations))}
-	case errors.Is(err, app.ErrNotAtRest):
-		return exitError{exitNotAtRest, err}
+	case len(report.Violations) > 0:
+		return exitError{exitFailed, fmt.Errorf("%d violations", len(report.Violations))}
+	case errors.Is(restErr, app.ErrNotAtRest):
+		return exitError{exitNotAtRest, restErr}
 	}
-	return setup(err)
+	return setup(restErr)
 }
 
-func (c *auditCmd) report(w io.Writer, violations []audit.Violation) error {
+// audit checks what can be checked at every moment.
+func (c *auditCmd) audit(ctx context.Context, auditor *app.Auditor) (r auditReport, err error) {
+	r = auditReport{Databases: auditor.Databases(), Violations: []audit.Violation{}, Parked: []audit.Parked{}}
+	violations, err := auditor.Live(ctx)
+	if err != nil {
+		return r, err
+	}
+	parked, err := auditor.Parked(ctx)
+	r.Violations, r.Parked = append(r.Violations, violations...), append(r.Parked, parked...)
+	return r, err
+}
+
+// compare adds to the report what can be checked at rest, if that was asked for, or why it could not be.
+func (c *auditCmd) compare(ctx context.Context, auditor *app.Auditor, r *auditReport) error {
+	if !c.AtRest {
+		return nil
+	}
+	violations, err := auditor.AtRest(ctx)
+	switch {
+	case err == nil:
+		r.AtRest, r.Violations = new(true), append(r.Violations, violations...)
+	case errors.Is(err, app.ErrNotAtRest):
+		r.AtRest, r.Detail = new(false), oneLine(err)
+	default:
+		r.Detail = oneLine(err)
+	}
+	return err
+}
+
+func (c *auditCmd) print(w io.Writer, r auditReport) error {
 	if c.JSON {
-		if violations == nil {
-			violations = []audit.Violation{}
-		}
-		return json.NewEncoder(w).Encode(map[string]any{"violations": violations})
+		return json.NewEncoder(w).Encode(r)
 	}
-	for _, v := range violations {
-		if _, err := fmt.Fprintln(w, v); err != nil {
-			return err
-		}
+	var text strings.Builder
+	for _, v := range r.Violations {
+		fmt.Fprintln(&text, v)
 	}
-	return nil
+	for _, p := range r.Parked {
+		fmt.Fprintln(&text, p)
+	}
+	fmt.Fprintln(&text, "checked:", strings.Join(r.Databases, ", "))
+	_, err := io.WriteString(w, text.String())
+	return err
 }

@@ -23,11 +23,12 @@ type App struct {
 	units     []*unit
 	api       *httpapi.API
 	server    *http.Server
-	failed    chan error // of the HTTP server
+	failed    chan error // the first that goes wrong for good
 	ready     atomic.Bool
 }
 
-// Start brings up what the config asks for. It takes the port and reaches the broker before it writes anything. ctx bounds the start only.
+// Start brings up what the config asks for. It takes the port, looks at the databases and reaches the broker before it
+// writes anything. ctx bounds the start only.
 func Start(ctx context.Context, c Config) (*App, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -36,15 +37,18 @@ func Start(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{config: c, listener: listener, failed: make(chan error, 1)}
+	a := &App{config: c, listener: listener, messaging: &messaging{}, failed: make(chan error, 1)}
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.abandon(ctx))
 	}
 	return a, nil
 }
 
-func (a *App) start(ctx context.Context) (err error) {
-	if a.messaging, err = openMessaging(ctx, a.config); err != nil {
+func (a *App) start(ctx context.Context) error {
+	if err := refuseNewer(a.config.Data, a.config.Services); err != nil {
+		return err
+	}
+	if err := a.messaging.open(ctx, a.config); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(a.config.Data, 0o700); err != nil {
@@ -58,23 +62,25 @@ func (a *App) start(ctx context.Context) (err error) {
 		return err
 	}
 	a.api = NewAPI(a.config, auth.NewVerifier(key))
+	a.handleHealth()
+	a.ready.Store(true)
 	for _, u := range a.units {
 		u.register(a.api)
-		u.start(a.config.Log)
+		u.start(a.fail)
 	}
-	a.handleHealth()
 	a.serve()
 	return nil
 }
 
+// openUnits makes the units. Each belongs to the app before it is complete, so that a failed start ends what it has.
 func (a *App) openUnits(ctx context.Context) error {
-	open := map[string]func(context.Context, Config, *messaging) (*unit, error){Kitchen: newKitchen, Establishment: newEstablishment}
+	build := map[string]func(context.Context, *unit, Config, *messaging) error{Kitchen: buildKitchen, Establishment: buildEstablishment}
 	for _, name := range a.config.Services {
-		u, err := open[name](ctx, a.config, a.messaging)
-		if err != nil {
+		u := newUnit(name, a.config.Log)
+		a.units = append(a.units, u)
+		if err := build[name](ctx, u, a.config, a.messaging); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		a.units = append(a.units, u)
 	}
 	return nil
 }
@@ -94,12 +100,23 @@ func parseKey(lines []string) (string, bool, error) {
 
 func (a *App) serve() {
 	a.server = httpapi.NewServer(a.config.Addr, a.api.Handler())
-	a.ready.Store(true)
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
-			a.failed <- err
+			a.fail(err)
 		}
 	}()
+}
+
+// fail reports what the process can't go on without. While it is being stopped anyway, that is for the log only.
+func (a *App) fail(err error) {
+	if a.ready.Load() {
+		select {
+		case a.failed <- err:
+			return
+		default:
+		}
+	}
+	a.config.Log.Warn("not ended in order", "error", err)
 }
 
 // URL is where the API listens.
@@ -113,5 +130,6 @@ func (a *App) KafkaAddr() string {
 	return a.messaging.embedded.Addr()
 }
 
-// Failed receives an error if the process can't serve any longer.
+// Failed receives an error if the process can't go on: it would take requests that it can't answer, or orders that it
+// can't deliver. It is to be stopped then, and started again.
 func (a *App) Failed() <-chan error { return a.failed }

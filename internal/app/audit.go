@@ -4,66 +4,157 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"kuhnya/internal/audit"
-	"kuhnya/internal/broker"
-	"kuhnya/internal/broker/embedded"
 	"kuhnya/internal/database"
 	"kuhnya/internal/database/messagesql"
 	"kuhnya/internal/establishment/establishmentsql"
 	"kuhnya/internal/event"
 	"kuhnya/internal/kitchen/kitchensql"
 	"kuhnya/internal/ops"
+	"kuhnya/outbox"
 )
 
 // ErrNotAtRest says that the services can't be compared now.
 var ErrNotAtRest = errors.New("not at rest")
 
-// Auditor checks the databases of a data folder, whether processes are running on them or not.
+// Auditor checks the databases of a data folder, whether processes are running on them or not. It creates nothing there
+// and changes nothing that anybody could tell.
 type Auditor struct {
 	Data         string
 	KafkaBrokers []string // empty: the broker folder in Data is opened, if nobody has it
 	Topics       event.Topics
 
-	kitchen, establishment *database.SQLite
+	databases map[string]*database.SQLite // by service
 }
 
-// Open opens the databases, which must exist.
-func (a *Auditor) Open() (err error) {
-	if a.kitchen, err = openExisting(a.Data, Kitchen); err != nil {
-		return err
-	}
-	if a.establishment, err = openExisting(a.Data, Establishment); err != nil {
-		return errors.Join(err, a.kitchen.Close())
+// Open opens the databases that are there. Those of the needed services must be: kitchen for [Auditor.Live], all for
+// [Auditor.AtRest]. Each must have exactly this program's schema.
+func (a *Auditor) Open(needed ...string) error {
+	a.databases = map[string]*database.SQLite{}
+	for _, service := range Services {
+		db, err := openExisting(a.Data, service)
+		if errors.Is(err, errNoDatabase) && !slices.Contains(needed, service) {
+			continue
+		}
+		if err != nil {
+			return errors.Join(err, a.Close())
+		}
+		a.databases[service] = db
 	}
 	return nil
 }
 
 // Close closes the databases.
-func (a *Auditor) Close() error {
-	return errors.Join(a.kitchen.Close(), a.establishment.Close())
+func (a *Auditor) Close() (err error) {
+	for _, db := range a.databases {
+		err = errors.Join(err, db.Close())
+	}
+	return err
+}
+
+// Databases lists the services whose databases are checked.
+func (a *Auditor) Databases() (names []string) {
+	for _, service := range Services {
+		if a.databases[service] != nil {
+			names = append(names, service)
+		}
+	}
+	return names
 }
 
 // Live checks what must hold at every moment, one snapshot for each database.
 func (a *Auditor) Live(ctx context.Context) ([]audit.Violation, error) {
-	return kitchensql.NewSQLite(a.kitchen).Violations(ctx)
+	return a.kitchen().Violations(ctx)
 }
 
-// AtRest checks what must hold when nothing is on its way. If something is, or becomes so while it looks, the error is
-// [ErrNotAtRest].
-func (a *Auditor) AtRest(ctx context.Context) ([]audit.Violation, error) {
-	if err := a.mustRest(ctx); err != nil {
-		return nil, err
+// Parked lists the outbox rows that could not be published.
+func (a *Auditor) Parked(ctx context.Context) (rows []audit.Parked, err error) {
+	for _, service := range a.Databases() {
+		err := messagesql.NewOutbox(a.databases[service]).EachParked(ctx, func(r outbox.Row, reason string) {
+			rows = append(rows, audit.Parked{Database: service, ID: r.ID, Key: r.Key, Reason: reason})
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
-	orders, err := kitchensql.NewSQLite(a.kitchen).AuditOrders(ctx)
+	return rows, nil
+}
+
+// AtRest checks what must hold when nothing is on its way. If something is, or moves while it looks, or nobody can tell,
+// the error is [ErrNotAtRest].
+//
+// It never takes what is on its way for a violation. The steps below happen one after the other:
+//
+//	1  the ends of the logs are read, and afterwards that the groups have committed all up to there
+//	2  kitchen's progress, then establishment's: no row waits in an outbox, no step is unsent
+//	3  the facts
+//	4  kitchen's progress, then establishment's: the same as in 2
+//	5  the ends of the logs: the same as in 1
+//
+// Progress that is equal twice means that nothing moved in between (see the two types Progress and the one of messages).
+// So kitchen stood still from its look in 2 to its look in 4, and so did establishment; from the later look in 2 to the
+// earlier one in 4 they stood still together, and within that time lies 3: what it read, in however many snapshots, is
+// one state of both. The logs stood still from 1 to 5, which is around all of that. A group commits a record only after
+// its effect, or its dead letter, is in the database; so in that state every record ever written had been dealt with.
+// What was not a record yet would have been a waiting row or an unsent step: both are deleted or marked only after the
+// broker acknowledged the record, and there was none. A record that is sent or delivered once more then, by a stale relay
+// or a pressed button, repeats one that was dealt with.
+func (a *Auditor) AtRest(ctx context.Context) (violations []audit.Violation, err error) {
+	logs, err := a.openLogs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	tickets, err := establishmentsql.NewSQLite(a.establishment).AuditTickets(ctx)
+	defer func() { err = errors.Join(err, logs.close(ctx)) }()
+	ends, unread, err := logs.unread(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := a.progress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := before.mustRest(unread); err != nil {
+		return nil, err
+	}
+	if err := a.mustBePublished(ctx, logs, before.orders.Last); err != nil {
+		return nil, err
+	}
+	if violations, err = a.compare(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.mustNotHaveMoved(ctx, logs, before, ends); err != nil {
+		return nil, err
+	}
+	return violations, nil
+}
+
+func (a *Auditor) mustNotHaveMoved(ctx context.Context, logs *logs, before progress, ends map[partition]int64) error {
+	after, err := a.progress(ctx)
+	if err != nil {
+		return err
+	}
+	endsAfter, err := logs.ends(ctx)
+	if err != nil {
+		return err
+	}
+	if before != after || !maps.Equal(ends, endsAfter) {
+		return fmt.Errorf("%w: something moved during the comparison", ErrNotAtRest)
+	}
+	return nil
+}
+
+// compare reads the facts and compares them.
+func (a *Auditor) compare(ctx context.Context) ([]audit.Violation, error) {
+	orders, err := a.kitchen().AuditOrders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tickets, err := a.establishment().AuditTickets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,66 +162,7 @@ func (a *Auditor) AtRest(ctx context.Context) ([]audit.Violation, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := kitchensql.NewSQLite(a.kitchen).AuditOrders(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if !maps.Equal(orders.Status, after.Status) {
-		return nil, fmt.Errorf("%w: orders changed during the comparison", ErrNotAtRest)
-	}
 	return audit.Compare(orders, tickets, excused), nil
-}
-
-func (a *Auditor) mustRest(ctx context.Context) (err error) {
-	var rest audit.Rest
-	for _, db := range []*database.SQLite{a.kitchen, a.establishment} {
-		depth, err := messagesql.NewOutbox(db).Depth(ctx)
-		if err != nil {
-			return err
-		}
-		rest.Outbox += depth.Waiting
-	}
-	backlog, err := establishmentsql.NewSQLite(a.establishment).Backlog(ctx)
-	if err != nil {
-		return err
-	}
-	rest.Steps = backlog.Steps
-	if rest.Lag, err = a.lag(ctx); err != nil {
-		return err
-	}
-	if unrest := rest.Unrest(); unrest != "" {
-		return fmt.Errorf("%w: %s", ErrNotAtRest, unrest)
-	}
-	return nil
-}
-
-// lag counts the records that the declared groups have not committed.
-func (a *Auditor) lag(ctx context.Context) (total int64, err error) {
-	connection := broker.Connection{Seeds: a.KafkaBrokers}
-	if len(a.KafkaBrokers) == 0 {
-		local, err := OpenBroker(ctx, a.Data, "", a.Topics, slog.New(slog.DiscardHandler))
-		if errors.Is(err, embedded.ErrLocked) {
-			return 0, fmt.Errorf("%w: the broker is running; name its address with --kafka-brokers, or stop it", ErrNotAtRest)
-		}
-		if err != nil {
-			return 0, err
-		}
-		defer func() { err = errors.Join(err, local.Close(ctx)) }()
-		connection = local.Connection()
-	}
-	admin, err := broker.NewAdmin(connection)
-	if err != nil {
-		return 0, err
-	}
-	defer admin.Close()
-	for _, c := range a.Topics.Consumers() {
-		lag, err := admin.Lag(ctx, c.Group, c.Topic)
-		if err != nil {
-			return 0, fmt.Errorf("%w: lag of %s: %w", ErrNotAtRest, c.Group, err)
-		}
-		total += lag
-	}
-	return total, nil
 }
 
 // excused collects the orders that a dead letter, open or discarded, or a parked row accounts for.
@@ -141,15 +173,23 @@ func (a *Auditor) excused(ctx context.Context) (audit.Excused, error) {
 			excused[id] = true
 		}
 	}
-	for _, db := range []*database.SQLite{a.kitchen, a.establishment} {
+	for _, db := range a.databases {
 		for _, state := range []ops.State{ops.Open, ops.Discarded} {
 			if err := messagesql.NewDeadLetters(db).EachKey(ctx, state, add); err != nil {
 				return nil, err
 			}
 		}
-		if err := messagesql.NewOutbox(db).EachParkedKey(ctx, add); err != nil {
+		if err := messagesql.NewOutbox(db).EachParked(ctx, func(r outbox.Row, _ string) { add(r.Key) }); err != nil {
 			return nil, err
 		}
 	}
 	return excused, nil
+}
+
+func (a *Auditor) kitchen() kitchensql.SQLite {
+	return kitchensql.NewSQLite(a.databases[Kitchen])
+}
+
+func (a *Auditor) establishment() establishmentsql.SQLite {
+	return establishmentsql.NewSQLite(a.databases[Establishment])
 }

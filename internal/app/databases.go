@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -32,8 +34,26 @@ func openDatabase(ctx context.Context, data, service string) (*database.SQLite, 
 	return database.OpenSQLite(path)
 }
 
+// refuseNewer returns [database.ErrNewerSchema] if a newer program has upgraded one of the databases. It touches none,
+// so that a start which would fail on the second service's changes nothing of the first's.
+func refuseNewer(data string, services []string) error {
+	for _, service := range services {
+		path := DatabasePath(data, service)
+		if _, err := os.Stat(path); err != nil {
+			continue // there is none yet
+		}
+		if err := database.CheckSQLite(path, lines[service]...); errors.Is(err, database.ErrNewerSchema) {
+			return err
+		}
+	}
+	return nil
+}
+
 // Migrate creates or upgrades the databases of all services.
 func Migrate(ctx context.Context, data string) error {
+	if err := refuseNewer(data, Services); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
 	}
@@ -45,11 +65,16 @@ func Migrate(ctx context.Context, data string) error {
 	return nil
 }
 
-// openExisting opens a database that must be there, and changes nothing.
+var errNoDatabase = errors.New("no database")
+
+// openExisting opens a database that must be there, with exactly this program's schema, and changes nothing.
 func openExisting(data, service string) (*database.SQLite, error) {
 	path := DatabasePath(data, service)
-	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("no database of %s in %s", service, data)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w of %s in %s", errNoDatabase, service, data)
+	}
+	if err := database.CheckSQLite(path, lines[service]...); err != nil {
+		return nil, err
 	}
 	return database.OpenSQLite(path)
 }

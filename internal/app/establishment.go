@@ -12,28 +12,26 @@ import (
 	"kuhnya/internal/httpapi"
 )
 
-func newEstablishment(ctx context.Context, c Config, m *messaging) (*unit, error) {
-	db, err := openDatabase(ctx, c.Data, Establishment)
-	if err != nil {
-		return nil, err
-	}
-	u, err := newUnit(Establishment, db, m, c.Log)
-	if err != nil {
-		return nil, err
+func buildEstablishment(ctx context.Context, u *unit, c Config, m *messaging) error {
+	if err := u.open(ctx, c, m); err != nil {
+		return err
 	}
 	sender, err := broker.NewSender(m.connection)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	u.cleanup = append(u.cleanup, sender.Close)
-	store := establishmentsql.NewSQLite(db)
-	log := c.Log.With("service", Establishment)
+	u.onStopClose(sender.Close)
+	store := establishmentsql.NewSQLite(u.db)
 	service := establishment.New(store, establishment.Options{
-		Topics: c.Topics, Publisher: establishmentbus.Publisher{Sender: sender}, Classify: database.BatchClass, Log: log,
+		Topics: c.Topics, Publisher: establishmentbus.Publisher{Sender: sender}, Classify: database.BatchClass, Log: u.log,
 	})
+	u.onStop(service.Close)
 	sweeper := establishment.NewSweeper(service, establishment.SweepOptions{RepublishAfter: c.RepublishAfter})
 	u.sweepers = append(u.sweepers, sweeper.Run)
 	u.register = func(api *httpapi.API) { establishmenthttp.Register(api, service, store) }
-	u.close = service.Close
-	return u, u.consume(ctx, c, m, establishmentbus.Handler(service))
+	u.backlog = func(ctx context.Context) (int64, error) {
+		backlog, err := store.Backlog(ctx)
+		return backlog.Steps, err
+	}
+	return u.consume(ctx, c, m, establishmentbus.Handler(service))
 }

@@ -22,7 +22,7 @@ func (a *App) handleHealth() {
 	a.api.Handle("GET /readyz", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 		defer cancel()
-		h := a.check(ctx)
+		h := a.probe(ctx)
 		w.Header().Set("Content-Type", "application/json")
 		if !h.Ready {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -31,9 +31,9 @@ func (a *App) handleHealth() {
 	}))
 }
 
-// check looks at what a request needs. Without a broker orders are still taken and delivered later, so that is told
+// probe looks at what a request needs. Without a broker orders are still taken and delivered later, so that is told
 // but does not end readiness.
-func (a *App) check(ctx context.Context) health {
+func (a *App) probe(ctx context.Context) health {
 	h := health{Ready: a.ready.Load(), Checks: map[string]string{}}
 	for _, u := range a.units {
 		h.Checks[u.name+" database"] = "ok"

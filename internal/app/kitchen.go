@@ -11,26 +11,20 @@ import (
 	"kuhnya/internal/kitchen/kitchensql"
 )
 
-func newKitchen(ctx context.Context, c Config, m *messaging) (*unit, error) {
-	db, err := openDatabase(ctx, c.Data, Kitchen)
-	if err != nil {
-		return nil, err
+func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
+	if err := u.open(ctx, c, m); err != nil {
+		return err
 	}
-	u, err := newUnit(Kitchen, db, m, c.Log)
-	if err != nil {
-		return nil, err
-	}
-	store := kitchensql.NewSQLite(db)
+	store := kitchensql.NewSQLite(u.db)
 	service := kitchen.New(store, kitchen.Options{Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake})
-	log := c.Log.With("service", Kitchen)
-	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, log)
+	u.onStop(service.Close)
+	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, u.log)
 	u.sweepers = append(u.sweepers, sweeper.Run)
 	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store) }
-	u.close = service.Close
 	if c.Demo {
 		if err := bringDemoData(ctx, service, store); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return u, u.consume(ctx, c, m, kitchenbus.Handler(service))
+	return u.consume(ctx, c, m, kitchenbus.Handler(service))
 }

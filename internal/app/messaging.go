@@ -21,29 +21,24 @@ type messaging struct {
 	embedded   *embedded.Broker // nil with an external broker
 }
 
-func openMessaging(ctx context.Context, c Config) (*messaging, error) {
-	m := &messaging{connection: broker.Connection{Seeds: c.KafkaBrokers}}
+// open reaches the broker and brings its topics into being. Whatever it returns, close ends what it began.
+func (m *messaging) open(ctx context.Context, c Config) (err error) {
+	m.connection = broker.Connection{Seeds: c.KafkaBrokers}
 	if len(c.KafkaBrokers) == 0 {
-		local, err := OpenBroker(ctx, c.Data, c.KafkaAddr, c.Topics, c.Log)
-		if err != nil {
-			return nil, err
+		if m.embedded, err = OpenBroker(ctx, c.Data, c.KafkaAddr, c.Topics, c.Log); err != nil {
+			return err
 		}
-		m.embedded, m.connection = local, local.Connection()
+		m.connection = m.embedded.Connection()
 	}
-	admin, err := broker.NewAdmin(m.connection)
-	if err != nil {
-		return nil, err
+	if m.admin, err = broker.NewAdmin(m.connection); err != nil || m.embedded != nil {
+		return err
 	}
-	m.admin = admin
-	if m.embedded == nil {
-		ctx, cancel := context.WithTimeout(ctx, topicsTimeout)
-		defer cancel()
-		if err := broker.EnsureTopics(ctx, m.connection, broker.Specs(c.Topics)...); err != nil {
-			m.close(ctx)
-			return nil, fmt.Errorf("broker at %v: %w", c.KafkaBrokers, err)
-		}
+	ctx, cancel := context.WithTimeout(ctx, topicsTimeout)
+	defer cancel()
+	if err = broker.EnsureTopics(ctx, m.connection, broker.Specs(c.Topics)...); err != nil {
+		return fmt.Errorf("broker at %v: %w", c.KafkaBrokers, err)
 	}
-	return m, nil
+	return nil
 }
 
 // OpenBroker opens the embedded broker of a data folder.
@@ -53,22 +48,25 @@ func OpenBroker(ctx context.Context, data, addr string, topics event.Topics, log
 	})
 }
 
-// deadLetterLimit is the size of the largest record that every dead-letter topic of a group takes.
-func (m *messaging) deadLetterLimit(ctx context.Context, group string, topics []string) (limit int, err error) {
+// deadLetterLimit is the size of the largest record that every dead-letter topic of a group takes and our clients send,
+// or 0 if the broker doesn't tell: not every broker lets us see its limits.
+func (m *messaging) deadLetterLimit(ctx context.Context, group string, topics []string, log *slog.Logger) int32 {
+	limit := broker.MaxRequestBytes
 	for _, topic := range topics {
 		n, err := m.admin.MaxMessageBytes(ctx, event.DeadLetterTopic(topic, group))
 		if err != nil {
-			return 0, err
+			log.Warn("size limit of dead letters unknown, using Kafka's default", "error", err)
+			return 0
 		}
-		if limit == 0 || n < limit {
-			limit = n
-		}
+		limit = min(limit, n)
 	}
-	return limit, nil
+	return int32(limit)
 }
 
 func (m *messaging) close(ctx context.Context) error {
-	m.admin.Close()
+	if m.admin != nil {
+		m.admin.Close()
+	}
 	if m.embedded != nil {
 		return m.embedded.Close(ctx)
 	}

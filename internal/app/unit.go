@@ -3,7 +3,9 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -15,109 +17,120 @@ import (
 	"kuhnya/outbox"
 )
 
-// A broker that never answers makes the end of a unit take all of these one after the other: what consumers run, their
-// last commit, leaving the group, what the rules have admitted, what the relay publishes.
+// What the parts of a unit may take to end. They end side by side, well within the units' share of [ClosingTimeout]
+// whatever the broker does: a consumer within grace and commit time-out, a relay within its grace and a moment to settle.
 const (
-	consumerGrace = time.Second
+	consumerGrace = 500 * time.Millisecond
 	commitTimeout = time.Second
-	rulesTimeout  = time.Second
-	relayGrace    = 500 * time.Millisecond
+	relayGrace    = time.Second
 )
-
-// ClosingTimeout bounds the end of a process, after everything in flight was finished or given up.
-const ClosingTimeout = 3 * time.Second
 
 // unit is one service as the process runs it: the parts that all services have alike.
 type unit struct {
-	name      string
-	topics    []string // that it reads
-	db        *database.SQLite
-	publisher *broker.Publisher
-	relay     *outbox.Relay
-	consumer  *consume.Consumer
-	sweepers  []func(context.Context)
-	register  func(*httpapi.API)
-	close     func(context.Context) error // lets the rules decide what was admitted
-	cleanup   []func()
+	name     string
+	log      *slog.Logger
+	topics   []string // that it reads
+	db       *database.SQLite
+	outbox   messagesql.Outbox
+	relay    *outbox.Relay
+	consumer *consume.Consumer
+	sweepers []func(context.Context)
+	register func(*httpapi.API)
+	backlog  func(context.Context) (int64, error) // what it has to send beside the outbox; may be nil
 
-	stopConsuming, stopRelaying context.CancelFunc
-	consuming, relaying         sync.WaitGroup
+	halt     context.CancelFunc
+	running  sync.WaitGroup
+	cleanups []func(context.Context) error
 }
 
-// newUnit opens what all services have alike: the relay of the outbox.
-func newUnit(name string, db *database.SQLite, m *messaging, log *slog.Logger) (*unit, error) {
-	publisher, err := broker.NewPublisher(m.connection)
-	if err != nil {
-		return nil, err
+func newUnit(name string, log *slog.Logger) *unit {
+	return &unit{name: name, log: log.With("service", name), halt: func() {}}
+}
+
+// onStop adds what ends a part of the unit once nothing runs any more. The part that came last ends first.
+func (u *unit) onStop(cleanup func(context.Context) error) {
+	u.cleanups = append(u.cleanups, cleanup)
+}
+
+// onStopClose is onStop for what can't fail to close.
+func (u *unit) onStopClose(closeIt func()) {
+	u.onStop(func(context.Context) error {
+		closeIt()
+		return nil
+	})
+}
+
+// open opens what all services have alike: the database, and the relay of its outbox.
+func (u *unit) open(ctx context.Context, c Config, m *messaging) (err error) {
+	if u.db, err = openDatabase(ctx, c.Data, u.name); err != nil {
+		return err
 	}
-	return &unit{name: name, db: db, publisher: publisher, relay: outbox.NewRelay(outbox.RelayOptions{
-		Store: messagesql.NewOutbox(db), Publisher: publisher, Grace: relayGrace, Logger: log.With("service", name),
-	})}, nil
-}
-
-// consume gives the unit its consumer: the topics that the group of its name is declared to read.
-func (u *unit) consume(ctx context.Context, c Config, m *messaging, handler consume.Handler) (err error) {
-	u.topics = c.Topics.ReadBy(u.name)
-	limit, err := m.deadLetterLimit(ctx, u.name, u.topics)
+	u.onStop(func(context.Context) error { return u.db.Close() })
+	publisher, err := broker.NewPublisher(m.connection)
 	if err != nil {
 		return err
 	}
+	u.onStopClose(publisher.Close)
+	u.outbox = messagesql.NewOutbox(u.db)
+	u.relay = outbox.NewRelay(outbox.RelayOptions{Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log})
+	return nil
+}
+
+// consume gives the unit its consumer: of the topics that the group of its name is declared to read.
+func (u *unit) consume(ctx context.Context, c Config, m *messaging, handler consume.Handler) (err error) {
+	u.topics = c.Topics.ReadBy(u.name)
 	u.consumer, err = consume.New(consume.Options{
 		Group: u.name, Topics: u.topics,
 		ClientOptions: m.connection.ConsumerOptions(), DeadLetterOptions: m.connection.ProducerOptions(),
-		Handler: handler, Classify: broker.Classify, DeadLetters: messagesql.NewDeadLetters(u.db), MaxMessageBytes: int32(limit),
-		Grace: consumerGrace, CommitTimeout: commitTimeout, Logger: c.Log.With("service", u.name),
+		Handler: handler, Classify: broker.Classify, DeadLetters: messagesql.NewDeadLetters(u.db),
+		MaxMessageBytes: m.deadLetterLimit(ctx, u.name, u.topics, u.log),
+		Grace:           consumerGrace, CommitTimeout: commitTimeout, Logger: u.log,
 	})
 	return err
 }
 
-// start begins consuming, relaying and sweeping.
-func (u *unit) start(log *slog.Logger) {
-	consuming, stopConsuming := context.WithCancel(context.Background())
-	relaying, stopRelaying := context.WithCancel(context.Background())
-	u.stopConsuming, u.stopRelaying = stopConsuming, stopRelaying
-	u.consuming.Go(func() {
-		if err := u.consumer.Run(consuming); err != nil {
-			log.Error("consumer stopped", "service", u.name, "error", err)
-		}
-	})
-	u.relaying.Go(func() {
-		if err := u.relay.Run(relaying); err != nil {
-			log.Error("outbox relay stopped", "service", u.name, "error", err)
-		}
-	})
+// start begins consuming, relaying and sweeping. What ends without being told to is reported to fail.
+func (u *unit) start(fail func(error)) {
+	var ctx context.Context
+	ctx, u.halt = context.WithCancel(context.Background())
+	for part, run := range map[string]func(context.Context) error{"consumer": u.consumer.Run, "outbox relay": u.relay.Run} {
+		u.running.Go(func() {
+			if err := run(ctx); err != nil {
+				fail(fmt.Errorf("%s: %s: %w", u.name, part, err))
+			}
+		})
+	}
 	for _, sweep := range u.sweepers {
-		u.consuming.Go(func() { sweep(consuming) })
+		u.running.Go(func() { sweep(ctx) })
 	}
 }
 
-// idle says whether everything that the unit has to send is sent, and everything that it has to read is read.
+// idle says whether everything that the unit has to read is read, and everything that it has to send is sent. It asks
+// in this order: what is read last may still make something to send.
 func (u *unit) idle(ctx context.Context, m *messaging) bool {
-	depth, err := messagesql.NewOutbox(u.db).Depth(ctx)
+	lag, err := m.admin.Lag(ctx, u.name, u.topics...)
+	if err != nil || lag > 0 {
+		return false
+	}
+	depth, err := u.outbox.Depth(ctx)
 	if err != nil || depth.Waiting > 0 {
 		return false
 	}
-	lag, err := m.admin.Lag(ctx, u.name, u.topics...)
-	return err == nil && lag == 0
+	if u.backlog == nil {
+		return true
+	}
+	unsent, err := u.backlog(ctx)
+	return err == nil && unsent == 0
 }
 
-// stop ends the unit: first what brings work in, then the rules, then what carries results out.
+// stop ends the unit: what brings work in and what carries results out, then its parts in reverse. A row that comes to
+// be in the last moment is sent after the next start.
 func (u *unit) stop(ctx context.Context) error {
-	if u.stopConsuming != nil {
-		u.stopConsuming()
-		u.consuming.Wait()
+	u.halt()
+	u.running.Wait()
+	var err error
+	for _, cleanup := range slices.Backward(u.cleanups) {
+		err = errors.Join(err, cleanup(ctx))
 	}
-	// The rules wait for no broker: they get time of their own, so that what the consumer spent on one cuts nothing off.
-	deciding, cancel := context.WithTimeout(context.WithoutCancel(ctx), rulesTimeout)
-	defer cancel()
-	err := u.close(deciding)
-	if u.stopRelaying != nil {
-		u.stopRelaying()
-		u.relaying.Wait()
-	}
-	u.publisher.Close()
-	for _, cleanup := range u.cleanup {
-		cleanup()
-	}
-	return errors.Join(err, u.db.Close())
+	return err
 }

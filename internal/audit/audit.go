@@ -6,15 +6,7 @@
 // report can be acted on without reading this code.
 package audit
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-
-	"github.com/google/uuid"
-
-	"kuhnya/internal/lifecycle"
-)
+import "fmt"
 
 // The invariants by their numbers in the documentation.
 const (
@@ -35,6 +27,19 @@ func (v Violation) String() string {
 	return fmt.Sprintf("invariant %d: %s: %s", v.Invariant, v.Subject, v.Detail)
 }
 
+// Parked is an outbox row that could not be published: what it would have told never reached anybody, so its order is
+// excused from the comparison until a person has looked at it.
+type Parked struct {
+	Database string `json:"database"`
+	ID       int64  `json:"id"`
+	Key      string `json:"key"` // of the record: the id of an order
+	Reason   string `json:"reason"`
+}
+
+func (p Parked) String() string {
+	return fmt.Sprintf("parked in %s: outbox row %d of %s: %s", p.Database, p.ID, p.Key, p.Reason)
+}
+
 // Rest is what must be gone before services can be compared.
 type Rest struct {
 	Outbox int64 // rows waiting in outboxes
@@ -47,55 +52,5 @@ func (r Rest) Unrest() string {
 	if r == (Rest{}) {
 		return ""
 	}
-	return fmt.Sprintf("not at rest: %d outbox rows, %d unsent steps, %d records unread", r.Outbox, r.Steps, r.Lag)
-}
-
-// Orders is what kitchen knows, for the comparison.
-type Orders struct {
-	Status  map[uuid.UUID]lifecycle.Status
-	Entered map[uuid.UUID][]lifecycle.Status // of each order, by its events
-}
-
-// Tickets is what establishment knows.
-type Tickets struct {
-	Status map[uuid.UUID]lifecycle.Status // of tickets that are not hidden
-	Sent   map[uuid.UUID][]lifecycle.Status
-}
-
-// Excused holds the orders that a dead letter, open or discarded, or a parked row accounts for.
-type Excused map[uuid.UUID]bool
-
-// Compare checks, at rest, that every order has a ticket with its status, and that every step that was sent is in its
-// order's history, unless the order is excused.
-func Compare(orders Orders, tickets Tickets, excused Excused) (violations []Violation) {
-	report := func(id uuid.UUID, format string, args ...any) {
-		if !excused[id] {
-			violations = append(violations, Violation{Projection, "order " + id.String(), fmt.Sprintf(format, args...)})
-		}
-	}
-	for _, id := range sorted(orders.Status) {
-		switch status, exists := tickets.Status[id]; {
-		case !exists:
-			report(id, "has no ticket")
-		case status != orders.Status[id]:
-			report(id, "is %s, its ticket %s", orders.Status[id], status)
-		}
-	}
-	for _, id := range sorted(tickets.Status) {
-		if _, exists := orders.Status[id]; !exists {
-			report(id, "has a ticket but does not exist")
-		}
-	}
-	for _, id := range sorted(tickets.Sent) {
-		for _, step := range tickets.Sent[id] {
-			if !slices.Contains(orders.Entered[id], step) {
-				report(id, "never entered %s, though that step was sent", step)
-			}
-		}
-	}
-	return violations
-}
-
-func sorted[V any](m map[uuid.UUID]V) []uuid.UUID {
-	return slices.SortedFunc(maps.Keys(m), func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) })
+	return fmt.Sprintf("%d outbox rows, %d unsent steps, %d records unread", r.Outbox, r.Steps, r.Lag)
 }

@@ -43,7 +43,11 @@ func (b *Broker) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if b.folder, err = openFolder(b.options.Dir); err != nil {
+	enter := openFolder
+	if b.options.Existing {
+		enter = openExisting
+	}
+	if b.folder, err = enter(b.options.Dir); err != nil {
 		return err
 	}
 	if err = b.Resume(); err != nil {
@@ -52,13 +56,20 @@ func (b *Broker) open(ctx context.Context) (err error) {
 	if b.admin, err = broker.NewAdmin(b.Connection()); err != nil {
 		return err
 	}
-	if err = broker.EnsureTopics(ctx, b.Connection(), b.options.specs()...); err != nil {
-		return err
-	}
-	if err = b.repairOffsets(ctx); err != nil {
-		return err
+	if !b.options.Existing {
+		if err = b.prepare(ctx); err != nil {
+			return err
+		}
 	}
 	return b.serve(ctx)
+}
+
+// prepare makes what is there fit for use.
+func (b *Broker) prepare(ctx context.Context) error {
+	if err := broker.EnsureTopics(ctx, b.Connection(), b.options.specs()...); err != nil {
+		return err
+	}
+	return b.repairOffsets(ctx)
 }
 
 // serve starts what runs until Close.
@@ -73,7 +84,9 @@ func (b *Broker) serve(ctx context.Context) error {
 	}
 	running, stop := context.WithCancel(context.Background())
 	b.stop = stop
-	b.background.Go(func() { b.trimEachMinute(running) })
+	if !b.options.Existing {
+		b.background.Go(func() { b.trimEachMinute(running) })
+	}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kuhnya/internal/broker"
@@ -63,6 +64,48 @@ func TestRestart(t *testing.T) {
 		again := open(t, dir)
 		again.wantCommitted(reporting, topics.Orders(), 0)
 		again.wantCommitted(event.GroupEstablishment, topics.Orders(), 10)
+	})
+}
+
+func TestBroker_of_an_existing_folder(t *testing.T) {
+	t.Run("makes_nothing_where_no_broker_was", func(t *testing.T) {
+		empty := t.TempDir()
+		for _, dir := range []string{empty, filepath.Join(empty, "broker")} {
+			_, err := embedded.Open(t.Context(), embedded.Options{Dir: dir, Existing: true, Topics: topics})
+			if !errors.Is(err, embedded.ErrAbsent) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("error %v", err)
+			}
+		}
+		if entries, err := os.ReadDir(empty); err != nil || len(entries) > 0 {
+			t.Errorf("made %v, %v", entries, err)
+		}
+	})
+	t.Run("leaves_topics_and_offsets_as_they_are", func(t *testing.T) {
+		dir := t.TempDir()
+		r := open(t, dir)
+		produce(t, r.Connection(), topics.Orders(), 10)
+		r.commit(reporting, topics.Orders(), 1000)
+		r.stop()
+		b, err := embedded.Open(t.Context(), embedded.Options{Dir: dir, Existing: true, Topics: event.Topics{Prefix: "other."}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		admin, err := broker.NewAdmin(b.Connection())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			admin.Close()
+			if err := b.Close(context.Background()); err != nil {
+				t.Error(err)
+			}
+		}()
+		if _, _, err := admin.Bounds(t.Context(), "other.orders"); !errors.Is(err, kerr.UnknownTopicOrPartition) {
+			t.Errorf("another topic: %v", err)
+		}
+		if committed, err := admin.Committed(t.Context(), reporting, topics.Orders()); err != nil || committed[0] != 1000 {
+			t.Errorf("committed %v, %v", committed, err)
+		}
 	})
 }
 

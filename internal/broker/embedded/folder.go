@@ -20,6 +20,17 @@ type folder struct {
 	lock *flock.Flock
 }
 
+// openExisting is [openFolder] of a folder that holds a log already, else it fails with [ErrAbsent] and makes nothing.
+func openExisting(dir string) (*folder, error) {
+	if _, err := os.Stat((&folder{dir: dir}).log()); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = ErrAbsent
+		}
+		return nil, fmt.Errorf("broker folder %s: %w", dir, err)
+	}
+	return openFolder(dir)
+}
+
 // openFolder makes the folder if need be and locks it, or fails with [ErrLocked] at once.
 func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -11,10 +11,16 @@ import (
 // ErrLocked says that another broker, in this process or another, uses the folder.
 var ErrLocked = errors.New("in use by another broker")
 
+// ErrAbsent says that a folder which must exist holds no broker's log.
+var ErrAbsent = errors.New("no broker has been there")
+
 // Options say where a broker lives and what it serves.
 type Options struct {
 	// Dir is the broker's folder, made with mode 0700 if it doesn't exist.
 	Dir string
+	// Existing opens a folder only to look at what is in it: if no broker has written there Open fails with [ErrAbsent],
+	// and no topic is created, no offset put back, nothing trimmed.
+	Existing bool
 	// Addr is a loopback host:port to listen on for other processes; "" is none, and port 0 picks a free one.
 	Addr string
 	// Partitions of each declared topic, 0 for [broker.DefaultPartitions]. It has no effect on topics that exist.

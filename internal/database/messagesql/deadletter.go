@@ -122,5 +122,10 @@ func (t deadLetterTx) SetState(id uuid.UUID, state ops.State, reason string) err
 
 // EachKey calls f with the record key of every dead letter in a state.
 func (d DeadLetters) EachKey(ctx context.Context, state ops.State, f func(key string)) error {
-	return eachKey(ctx, d.db, f, `SELECT key FROM dead_letters WHERE state = ? AND key IS NOT NULL`, string(state))
+	return d.db.Read(ctx, func(c *database.Conn) error {
+		return c.Query(`SELECT key FROM dead_letters WHERE state = ? AND key IS NOT NULL`, func(r database.Row) error {
+			f(r.Text(0))
+			return nil
+		}, string(state))
+	})
 }

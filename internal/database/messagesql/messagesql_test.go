@@ -3,6 +3,7 @@ package messagesql_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -116,14 +117,9 @@ func TestAppendOutbox(t *testing.T) {
 	})
 }
 
-func TestEachParkedKey(t *testing.T) {
-	db := open(t)
-	store := messagesql.NewOutbox(db)
-	var messages []outbox.Message
-	for _, key := range []string{"b", "waits", "a", "b", ""} {
-		messages = append(messages, outbox.Message{EventID: uuid.Must(uuid.NewV7()), Topic: "orders", Key: key})
-	}
-	must(t, appendTo(db)(t.Context(), messages...))
+// park parks all rows that wait but those of the key "waits".
+func park(t *testing.T, store messagesql.Outbox) {
+	t.Helper()
 	lease, _, err := store.Acquire(t.Context(), "test", 1<<40)
 	must(t, err)
 	rows, err := store.Pending(t.Context(), 0, 10)
@@ -133,12 +129,53 @@ func TestEachParkedKey(t *testing.T) {
 			must(t, store.Park(t.Context(), lease, row.ID, "too large"))
 		}
 	}
-	var keys []string
-	must(t, store.EachParkedKey(t.Context(), func(key string) { keys = append(keys, key) }))
-	slices.Sort(keys)
-	if diff := cmp.Diff([]string{"", "a", "b", "b"}, keys); diff != "" {
+}
+
+func TestEachParked(t *testing.T) {
+	db := open(t)
+	store := messagesql.NewOutbox(db)
+	var messages []outbox.Message
+	for _, key := range []string{"b", "waits", "a", "b", ""} {
+		messages = append(messages, outbox.Message{EventID: uuid.Must(uuid.NewV7()), Topic: "orders", Key: key})
+	}
+	must(t, appendTo(db)(t.Context(), messages...))
+	park(t, store)
+	var parked []string
+	must(t, store.EachParked(t.Context(), func(r outbox.Row, reason string) {
+		if r.CreatedAt.IsZero() || r.EventID != messages[r.ID-1].EventID {
+			t.Errorf("row %+v", r)
+		}
+		parked = append(parked, fmt.Sprint(r.ID, r.Topic, r.Key, reason))
+	}))
+	want := []string{fmt.Sprint(1, "orders", "b", "too large"), fmt.Sprint(3, "orders", "a", "too large"),
+		fmt.Sprint(4, "orders", "b", "too large"), fmt.Sprint(5, "orders", "", "too large")}
+	if diff := cmp.Diff(want, parked); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+func TestReadProgress(t *testing.T) {
+	db := open(t)
+	outboxes, letters := messagesql.NewOutbox(db), messagesql.NewDeadLetters(db)
+	want := func(want messagesql.Progress) {
+		t.Helper()
+		if got, err := messagesql.ReadProgress(t.Context(), db); err != nil || got != want {
+			t.Errorf("progress %+v, %v, want %+v", got, err, want)
+		}
+	}
+	want(messagesql.Progress{})
+	must(t, appendTo(db)(t.Context(), outbox.Message{Key: "waits"}, outbox.Message{EventID: uuid.New(), Key: "large"}))
+	want(messagesql.Progress{Appended: 2, Waiting: 2})
+	park(t, outboxes)
+	want(messagesql.Progress{Appended: 2, Waiting: 1, Parked: 1})
+	must(t, letters.Save(t.Context(), consume.DeadLetter{Group: "g", Topic: "t"}))
+	want(messagesql.Progress{Appended: 2, Waiting: 1, Parked: 1, DeadLetters: 1})
+	all, err := letters.DeadLetters(t.Context(), ops.Open, uuid.Nil, 1)
+	must(t, err)
+	must(t, letters.WriteDeadLetter(t.Context(), func(tx ops.DeadLetterTx) error { return tx.SetState(all[0].ID, ops.Redriven, "") }))
+	want(messagesql.Progress{Appended: 2, Waiting: 1, Parked: 1, DeadLetters: 1, Redriven: 1})
+	must(t, outboxes.Delete(t.Context(), outbox.Lease{Owner: "test", Epoch: 1}, []int64{1}))
+	want(messagesql.Progress{Appended: 2, Parked: 1, DeadLetters: 1, Redriven: 1})
 }
 
 func TestEachKey(t *testing.T) {

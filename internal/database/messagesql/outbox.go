@@ -169,16 +169,14 @@ func (o Outbox) Depth(ctx context.Context) (depth outbox.Depth, err error) {
 	return depth, err
 }
 
-// EachParkedKey calls f with the record key of every parked row.
-func (o Outbox) EachParkedKey(ctx context.Context, f func(key string)) error {
-	return eachKey(ctx, o.db, f, `SELECT key FROM outbox_parked`)
-}
-
-func eachKey(ctx context.Context, db *database.SQLite, f func(key string), query string, args ...any) error {
-	return db.Read(ctx, func(c *database.Conn) error {
-		return c.Query(query, func(r database.Row) error {
-			f(r.Text(0))
+// EachParked calls f with every parked row, without its headers and payload, and the reason why it is parked, by id.
+func (o Outbox) EachParked(ctx context.Context, f func(row outbox.Row, reason string)) error {
+	return o.db.Read(ctx, func(c *database.Conn) error {
+		return c.Query(`SELECT id, event_id, topic, key, created_at, reason FROM outbox_parked ORDER BY id`, func(r database.Row) error {
+			row := outbox.Row{ID: r.Int(0), CreatedAt: r.Time(4)}
+			row.EventID, row.Topic, row.Key = r.UUID(1), r.Text(2), r.Text(3)
+			f(row, r.Text(5))
 			return nil
-		}, args...)
+		})
 	})
 }

@@ -3,35 +3,56 @@ package establishmentsql
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"kuhnya/internal/audit"
 	"kuhnya/internal/database"
 	"kuhnya/internal/lifecycle"
 )
 
-// AuditTickets reads what the comparison with orders needs, in one snapshot.
-func (s SQLite) AuditTickets(ctx context.Context) (tickets audit.Tickets, err error) {
-	tickets = audit.Tickets{Status: map[uuid.UUID]lifecycle.Status{}, Sent: map[uuid.UUID][]lifecycle.Status{}}
+// AuditTickets reads what the comparison with orders needs, in one snapshot, by the id of the order.
+func (s SQLite) AuditTickets(ctx context.Context) (tickets []audit.Ticket, err error) {
 	err = s.db.Read(ctx, func(c *database.Conn) error {
-		err := c.Query(`SELECT order_id, status FROM tickets WHERE NOT hidden`, func(r database.Row) error {
-			tickets.Status[r.UUID(0)] = lifecycle.Status(r.Text(1))
+		err := c.Query(`SELECT count(*) FROM tickets`, func(r database.Row) error {
+			tickets = make([]audit.Ticket, 0, r.Int(0))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return c.Query(`SELECT order_id, status FROM ticket_steps WHERE sent_at IS NOT NULL ORDER BY order_id, no`, func(r database.Row) error {
+		return c.Query(`SELECT t.order_id, t.hidden, t.status, s.status FROM tickets t
+			LEFT JOIN ticket_steps s ON s.order_id = t.order_id AND s.sent_at IS NOT NULL ORDER BY t.order_id`, func(r database.Row) error {
 			id := r.UUID(0)
-			tickets.Sent[id] = append(tickets.Sent[id], lifecycle.Status(r.Text(1)))
+			if len(tickets) == 0 || tickets[len(tickets)-1].ID != id {
+				tickets = append(tickets, audit.Ticket{ID: id, Hidden: r.Bool(1), Status: audit.SetOf(lifecycle.Status(r.Text(2)))})
+			}
+			tickets[len(tickets)-1].Sent |= audit.SetOf(lifecycle.Status(r.Text(3)))
 			return nil
 		})
 	})
 	return tickets, err
 }
 
-// UnsentSteps counts the steps that are not marked as sent; at rest there is none.
-func (s SQLite) UnsentSteps(ctx context.Context) (int64, error) {
-	backlog, err := s.Backlog(ctx)
-	return backlog.Steps, err
+// Progress tells whether tickets have changed in between two looks at which no step was unsent: if it is equal twice,
+// nothing was done. What kitchen says adds a ticket, shows one, or raises its kitchen_seq. A press adds a step; it is
+// still unsent, or was sent, which adds to those, or was dropped, which only a higher kitchen_seq does.
+type Progress struct {
+	Tickets, Shown, KitchenSeqs int64 // how many, of them not hidden, and the sum of their kitchen_seq
+	Sent, Unsent                int64 // steps
+}
+
+// AuditProgress reads the progress of the tickets in one snapshot.
+func (s SQLite) AuditProgress(ctx context.Context) (p Progress, err error) {
+	err = s.db.Read(ctx, func(c *database.Conn) error {
+		err := c.Query(`SELECT count(*), coalesce(sum(NOT hidden), 0), coalesce(sum(kitchen_seq), 0) FROM tickets`, func(r database.Row) error {
+			p.Tickets, p.Shown, p.KitchenSeqs = r.Int(0), r.Int(1), r.Int(2)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return c.Query(`SELECT count(sent_at), count(*) - count(sent_at) FROM ticket_steps`, func(r database.Row) error {
+			p.Sent, p.Unsent = r.Int(0), r.Int(1)
+			return nil
+		})
+	})
+	return p, err
 }

@@ -61,15 +61,16 @@ func TestAuditTickets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := audit.Tickets{
-		Status: map[uuid.UUID]lifecycle.Status{shown: lifecycle.Cooking},
-		Sent:   map[uuid.UUID][]lifecycle.Status{shown: {lifecycle.Accepted}},
+	want := []audit.Ticket{
+		{ID: shown, Status: audit.SetOf(lifecycle.Cooking), Sent: audit.SetOf(lifecycle.Accepted)},
+		{ID: hidden, Hidden: true, Status: audit.SetOf(lifecycle.Cancelled)},
 	}
 	if diff := cmp.Diff(want, tickets); diff != "" {
 		t.Errorf("tickets (-want +got):\n%s", diff)
 	}
-	if unsent, err := store.UnsentSteps(t.Context()); err != nil || unsent != 1 {
-		t.Errorf("%d unsent steps, %v, want 1", unsent, err)
+	progress, err := store.AuditProgress(t.Context())
+	if want := (establishmentsql.Progress{Tickets: 2, Shown: 1, KitchenSeqs: 3, Sent: 1, Unsent: 1}); err != nil || progress != want {
+		t.Errorf("progress %+v, %v, want %+v", progress, err, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package kitchensql
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -46,12 +47,12 @@ func checkStock(c *database.Conn) (violations []audit.Violation, err error) {
 
 func checkClientKeys(c *database.Conn) (violations []audit.Violation, err error) {
 	err = c.Query(`
-		SELECT user_id, count(*), min(hex(id)) FROM orders WHERE client_idempotency_key IS NOT NULL
+		SELECT user_id, count(*), min(id) FROM orders WHERE client_idempotency_key IS NOT NULL
 		GROUP BY user_id, client_idempotency_key HAVING count(*) > 1`,
 		func(r database.Row) error {
 			violations = append(violations, audit.Violation{
 				Invariant: audit.ClientKey, Subject: "user " + r.Text(0),
-				Detail: fmt.Sprintf("one key names %d orders, the first is %s", r.Int(1), r.Text(2)),
+				Detail: fmt.Sprintf("one key names %d orders, the first is %s", r.Int(1), r.UUID(2)),
 			})
 			return nil
 		})
@@ -123,22 +124,43 @@ func (h *history) verdict() string {
 	return ""
 }
 
-// AuditOrders reads what the comparison with tickets needs.
-func (s SQLite) AuditOrders(ctx context.Context) (orders audit.Orders, err error) {
-	orders = audit.Orders{Status: map[uuid.UUID]lifecycle.Status{}, Entered: map[uuid.UUID][]lifecycle.Status{}}
+// AuditOrders reads what the comparison with tickets needs, in one snapshot, by id.
+func (s SQLite) AuditOrders(ctx context.Context) (orders []audit.Order, err error) {
 	err = s.db.Read(ctx, func(c *database.Conn) error {
-		err := c.Query(`SELECT id, status FROM orders`, func(r database.Row) error {
-			orders.Status[r.UUID(0)] = lifecycle.Status(r.Text(1))
+		err := c.Query(`SELECT count(*) FROM orders`, func(r database.Row) error {
+			orders = make([]audit.Order, 0, r.Int(0))
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		return c.Query(`SELECT order_id, to_status FROM order_status_events`, func(r database.Row) error {
+		return c.Query(`SELECT o.id, o.status, e.to_status FROM orders o LEFT JOIN order_status_events e ON e.order_id = o.id
+			ORDER BY o.id`, func(r database.Row) error {
 			id := r.UUID(0)
-			orders.Entered[id] = append(orders.Entered[id], lifecycle.Status(r.Text(1)))
+			if len(orders) == 0 || orders[len(orders)-1].ID != id {
+				orders = append(orders, audit.Order{ID: id, Status: audit.SetOf(lifecycle.Status(r.Text(1)))})
+			}
+			orders[len(orders)-1].Entered |= audit.SetOf(lifecycle.Status(r.Text(2)))
 			return nil
 		})
 	})
 	return orders, err
+}
+
+// Progress tells whether orders have changed in between two looks: whatever is done to an order adds an event, and none
+// is ever deleted, so if it is equal twice, nothing was done.
+type Progress struct {
+	Events int64
+	Last   time.Time // when the newest was written, by the database's clock
+}
+
+// AuditProgress reads the progress of the orders.
+func (s SQLite) AuditProgress(ctx context.Context) (p Progress, err error) {
+	err = s.db.Read(ctx, func(c *database.Conn) error {
+		return c.Query(`SELECT count(*), coalesce(max(at), 0) FROM order_status_events`, func(r database.Row) error {
+			p = Progress{Events: r.Int(0), Last: r.Time(1)}
+			return nil
+		})
+	})
+	return p, err
 }

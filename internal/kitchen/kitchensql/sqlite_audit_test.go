@@ -2,10 +2,12 @@ package kitchensql_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"kuhnya/internal/audit"
@@ -113,6 +115,55 @@ func TestViolations(t *testing.T) {
 				t.Errorf("%v, want invariant %d of %s", violations[0], c.invariant, c.subject)
 			}
 		})
+	}
+}
+
+func TestViolations_name_an_order_by_its_id(t *testing.T) {
+	db, store := soundKitchen(t)
+	first := uuid.UUID{15: 1}
+	must(t, db.Write(t.Context(), func(conn *database.Conn) error {
+		must(t, conn.Exec(`DROP INDEX orders_client_key`))
+		return conn.Exec(`INSERT INTO orders SELECT ?, user_id, establishment_id, 'placed', '', 0, currency, '', 1, 0, 0, 0, client_idempotency_key, NULL FROM orders`, first)
+	}))
+	violations, err := store.Violations(t.Context())
+	must(t, err)
+	if !strings.Contains(fmt.Sprint(violations), "one key names 2 orders, the first is "+first.String()) {
+		t.Errorf("violations %v", violations)
+	}
+}
+
+func TestAuditOrders(t *testing.T) {
+	db, store := soundKitchen(t)
+	first := uuid.UUID{15: 1}
+	must(t, db.Write(t.Context(), func(conn *database.Conn) error {
+		return conn.Exec(`INSERT INTO orders SELECT ?, 'bob', establishment_id, 'eaten', '', 0, currency, '', 1, 0, 0, 0, NULL, NULL FROM orders`, first)
+	}))
+	orders, err := store.AuditOrders(t.Context())
+	must(t, err)
+	if len(orders) != 2 {
+		t.Fatalf("orders %v", orders)
+	}
+	want := []audit.Order{{ID: first}, {
+		ID: orders[1].ID, Status: audit.SetOf(lifecycle.Cooking),
+		Entered: audit.SetOf(lifecycle.Placed, lifecycle.Accepted, lifecycle.Cooking),
+	}}
+	if diff := cmp.Diff(want, orders); diff != "" {
+		t.Errorf("orders by id (-want +got):\n%s", diff)
+	}
+}
+
+func TestAuditProgress(t *testing.T) {
+	db, store := soundKitchen(t)
+	before, err := store.AuditProgress(t.Context())
+	must(t, err)
+	if before.Events != 3 || time.Since(before.Last) > time.Hour {
+		t.Errorf("progress %+v", before)
+	}
+	must(t, db.Write(t.Context(), func(conn *database.Conn) error {
+		return conn.Exec(`INSERT INTO order_status_events SELECT order_id, 4, 'cooking', 'ready', actor, '', NULL, 1, 0, 0 FROM order_status_events WHERE seq = 3`)
+	}))
+	if after, err := store.AuditProgress(t.Context()); err != nil || after == before {
+		t.Errorf("progress after a change %+v, %v", after, err)
 	}
 }
 
