@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -23,8 +22,7 @@ func TestMessages(t *testing.T) {
 		promise{"an order record without a type is a dead letter", withoutType},
 		promise{"a record with nothing but key and JSON is applied", bareRecord},
 		promise{"members that nobody knows are ignored", unknownMembers},
-		promise{"a poison record of exactly the broker's limit stops nothing", poisonAtTheLimit},
-		promise{"a poison record too large for its dead letter is kept whole in the table", poisonBeyondTheLetter},
+		promise{"a poison record of exactly the broker's limit stops nothing, its dead letter has no value and the table has all of it", poisonAtTheLimit},
 		promise{"poison as the last record is one dead letter, however often the process restarts", poisonLast},
 		promise{"a process killed right behind poison keeps one dead letter of it", poisonAndKill},
 	)
@@ -186,32 +184,6 @@ func (b bus) sendLargest(t testing.TB, topic, key string) *kgo.Record {
 
 func poisonAtTheLimit(t *testing.T) {
 	s := newStage(t)
-	sent := s.bus.sendLargest(t, statusesTopic, s.id)
-	s.say(t, "accepted")
-	letters := s.bus.buried(t, kitchenReader, s.id)
-	if len(letters) != 1 {
-		t.Fatalf("%d dead letters, want 1", len(letters))
-	}
-	wantWhy(t, kitchenReader, "invalid_request", sent, letters[0])
-	if omitted := header(letters[0], "x-dlq-value-omitted"); omitted == "" {
-		wantLetterOf(t, kitchenReader, "invalid_request", sent, letters[0])
-	} else if letters[0].Value != nil || omitted != fmt.Sprint(len(sent.Value)) {
-		t.Errorf("dead letter has %d bytes and says %s are left out", len(letters[0].Value), omitted)
-	}
-	s.wantSaved(t, kitchenReader, "invalid_request", sent)
-	s.wantHistory(t, s.id, "placed accepted")
-}
-
-// poisonBeyondTheLetter takes the dead letters' room for a poison record's headers away from their topic.
-func poisonBeyondTheLetter(t *testing.T) {
-	v := openVenue(t, soloSite(t, "--kafka-addr", "127.0.0.1:0"), counted("pelmeni", 100))
-	s := &stage{v, v.bus(t), v.placed(t, v.portions(0, 7)).ID}
-	limit := fmt.Sprint(s.bus.messageLimit(t, statusesTopic))
-	narrow := []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &limit}}
-	altered, err := s.bus.admin.AlterTopicConfigs(withPatience(t), narrow, deadStatuses)
-	if _, onTopic := altered.On(deadStatuses, nil); errors.Join(err, onTopic) != nil {
-		t.Fatal(err, onTopic)
-	}
 	sent := s.bus.sendLargest(t, statusesTopic, s.id)
 	s.say(t, "accepted")
 	letters := s.bus.buried(t, kitchenReader, s.id)

@@ -35,7 +35,7 @@ func (m *messaging) open(ctx context.Context, c Config) (err error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, topicsTimeout)
 	defer cancel()
-	if err = broker.EnsureTopics(ctx, m.connection, broker.Specs(c.Topics)...); err != nil {
+	if err = broker.EnsureTopics(ctx, m.connection, broker.DefaultPartitions, broker.TopicNames(c.Topics)...); err != nil {
 		return fmt.Errorf("broker at %v: %w", c.KafkaBrokers, err)
 	}
 	return nil

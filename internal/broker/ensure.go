@@ -6,74 +6,35 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-const (
-	maxMessageBytesKey = "max.message.bytes"
-	// A dead letter is its record plus the headers that say why; with this much room it still fits.
-	deadLetterRoom = 64 << 10
-)
+const maxMessageBytesKey = "max.message.bytes"
 
 // EnsureTopics creates the topics that don't exist, with the broker's default replication, and leaves existing ones
-// alone, except that a dead-letter topic gets room for 64 KiB of headers above the largest record of its source. A
-// broker that doesn't let us see or change that limit is no error. It may run in many processes at once.
-func EnsureTopics(ctx context.Context, conn Connection, specs ...TopicSpec) error {
+// alone. It may run in many processes at once.
+func EnsureTopics(ctx context.Context, conn Connection, partitions int32, names ...string) error {
 	admin, err := NewAdmin(conn)
 	if err != nil {
 		return err
 	}
 	defer admin.Close()
-	for _, spec := range specs {
-		if err := admin.ensure(ctx, spec); err != nil {
-			return fmt.Errorf("ensure topic %s: %w", spec.Name, err)
+	for _, name := range names {
+		if err := admin.ensure(ctx, partitions, name); err != nil {
+			return fmt.Errorf("ensure topic %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func (a *Admin) ensure(ctx context.Context, spec TopicSpec) error {
+func (a *Admin) ensure(ctx context.Context, partitions int32, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, adminTimeout)
 	defer cancel()
-	configs := a.deadLetterConfigs(ctx, spec)
-	partitions := spec.Partitions
-	if partitions == 0 {
-		partitions = DefaultPartitions
-	}
-	_, err := a.kafka.CreateTopic(ctx, partitions, -1, configs, spec.Name)
+	_, err := a.kafka.CreateTopic(ctx, partitions, -1, nil, name)
 	if errors.Is(err, kerr.TopicAlreadyExists) {
-		a.widen(ctx, spec.Name, configs)
 		return nil
 	}
 	return err
-}
-
-// deadLetterConfigs returns nil for a topic of its own, or if the source's limit is not to be known.
-func (a *Admin) deadLetterConfigs(ctx context.Context, spec TopicSpec) map[string]*string {
-	if spec.DeadLetterOf == "" {
-		return nil
-	}
-	limit, err := a.MaxMessageBytes(ctx, spec.DeadLetterOf)
-	if err != nil {
-		return nil
-	}
-	wide := strconv.Itoa(limit + deadLetterRoom)
-	return map[string]*string{maxMessageBytesKey: &wide}
-}
-
-// widen raises the limit of an existing dead-letter topic. Dead letters have a way around a limit (they go without
-// their value), so a refusal is not worth an error.
-func (a *Admin) widen(ctx context.Context, topic string, configs map[string]*string) {
-	wide := configs[maxMessageBytesKey]
-	if wide == nil {
-		return
-	}
-	want, _ := strconv.Atoi(*wide)
-	if have, err := a.MaxMessageBytes(ctx, topic); err == nil && have < want {
-		change := kadm.AlterConfig{Op: kadm.SetConfig, Name: maxMessageBytesKey, Value: wide}
-		_, _ = a.kafka.AlterTopicConfigs(ctx, []kadm.AlterConfig{change}, topic)
-	}
 }
 
 // MaxMessageBytes is the size of the largest batch that a topic takes.

@@ -2,7 +2,6 @@ package broker_test
 
 import (
 	"context"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -110,43 +109,19 @@ func commit(t *testing.T, a *broker.Admin, group, topic string, partition int32,
 
 func TestEnsureTopics(t *testing.T) {
 	b := open(t)
-	a := newAdmin(t, b.Connection())
-	dlq := event.DeadLetterTopic(topics.Orders(), event.GroupEstablishment)
-	limits := func() (source, dead int) {
-		t.Helper()
-		source, err := a.MaxMessageBytes(t.Context(), topics.Orders())
-		if err != nil {
+	t.Run("again_it_changes_nothing", func(t *testing.T) {
+		if err := broker.EnsureTopics(t.Context(), b.Connection(), 7, broker.TopicNames(topics)...); err != nil {
 			t.Fatal(err)
 		}
-		if dead, err = a.MaxMessageBytes(t.Context(), dlq); err != nil {
-			t.Fatal(err)
-		}
-		return source, dead
-	}
-
-	t.Run("dead_letters_have_room_for_headers", func(t *testing.T) {
-		if source, dead := limits(); dead != source+64<<10 {
-			t.Errorf("limit %d of dead letters, %d of their source", dead, source)
-		}
-	})
-
-	t.Run("again_it_widens_dead_letters_and_changes_nothing_else", func(t *testing.T) {
-		wider := strconv.Itoa(3 << 20)
-		change := kadm.AlterConfig{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &wider}
-		if _, err := a.Kafka().AlterTopicConfigs(t.Context(), []kadm.AlterConfig{change}, topics.Orders()); err != nil {
-			t.Fatal(err)
-		}
-		if err := broker.EnsureTopics(t.Context(), b.Connection(), broker.Specs(topics)...); err != nil {
-			t.Fatal(err)
-		}
-		if source, dead := limits(); source != 3<<20 || dead != 3<<20+64<<10 {
-			t.Errorf("limit %d of dead letters, %d of their source", dead, source)
+		ends, err := newAdmin(t, b.Connection()).Ends(t.Context(), topics.Orders())
+		if err != nil || len(ends) != broker.DefaultPartitions {
+			t.Errorf("%d partitions, %v", len(ends), err)
 		}
 	})
 
 	t.Run("names_the_topic_that_it_can_not_make", func(t *testing.T) {
 		b.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.PolicyViolation})
-		err := broker.EnsureTopics(t.Context(), b.Connection(), broker.TopicSpec{Name: "odd"})
+		err := broker.EnsureTopics(t.Context(), b.Connection(), 1, "odd")
 		if err == nil || !strings.Contains(err.Error(), "odd") {
 			t.Errorf("got %v", err)
 		}
@@ -155,22 +130,18 @@ func TestEnsureTopics(t *testing.T) {
 	t.Run("ends_with_its_context_when_the_broker_is_away", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := broker.EnsureTopics(ctx, b.Connection(), broker.Specs(topics)...); err == nil {
+		if err := broker.EnsureTopics(ctx, b.Connection(), 1, broker.TopicNames(topics)...); err == nil {
 			t.Error("ensured")
 		}
 	})
 }
 
 func TestTopics(t *testing.T) {
-	var names []string
-	for _, s := range broker.Specs(topics) {
-		names = append(names, s.Name)
-	}
 	want := []string{
 		"kuhnya.orders", "kuhnya.establishment-statuses", "kuhnya.bonuses",
 		"kuhnya.orders.establishment.dlq", "kuhnya.establishment-statuses.kitchen.dlq",
 	}
-	if diff := cmp.Diff(want, names); diff != "" {
+	if diff := cmp.Diff(want, broker.TopicNames(topics)); diff != "" {
 		t.Errorf("topics (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"kuhnya.orders"}, topics.ReadBy(event.GroupEstablishment)); diff != "" {

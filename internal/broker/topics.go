@@ -2,22 +2,15 @@ package broker
 
 import "kuhnya/internal/event"
 
-// DefaultPartitions is the number of partitions of a topic that [EnsureTopics] creates. More of them cost the embedded
-// broker one more synchronous write each per batch, fewer leave cores of consumers idle.
+// DefaultPartitions is the number of partitions that topics are created with unless told otherwise. More of them cost
+// the embedded broker one more synchronous write each per batch, fewer leave cores of consumers idle.
 const DefaultPartitions = 4
 
-// TopicSpec describes a topic that must exist.
-type TopicSpec struct {
-	Name         string
-	Partitions   int32  // 0 means DefaultPartitions
-	DeadLetterOf string // the topic whose records end here, "" for a topic of its own
-}
-
-// Specs lists every topic of a deployment, sources before their dead letters.
-func Specs(t event.Topics) []TopicSpec {
-	specs := []TopicSpec{{Name: t.Orders()}, {Name: t.EstablishmentStatuses()}, {Name: t.Bonuses()}}
+// TopicNames lists every topic of a deployment, sources before their dead letters.
+func TopicNames(t event.Topics) []string {
+	names := []string{t.Orders(), t.EstablishmentStatuses(), t.Bonuses()}
 	for _, c := range t.Consumers() {
-		specs = append(specs, TopicSpec{Name: event.DeadLetterTopic(c.Topic, c.Group), DeadLetterOf: c.Topic})
+		names = append(names, event.DeadLetterTopic(c.Topic, c.Group))
 	}
-	return specs
+	return names
 }

@@ -66,7 +66,7 @@ func (b *Broker) open(ctx context.Context) (err error) {
 
 // prepare makes what is there fit for use.
 func (b *Broker) prepare(ctx context.Context) error {
-	if err := broker.EnsureTopics(ctx, b.Connection(), b.options.specs()...); err != nil {
+	if err := broker.EnsureTopics(ctx, b.Connection(), b.options.Partitions, broker.TopicNames(b.options.Topics)...); err != nil {
 		return err
 	}
 	return b.repairOffsets(ctx)

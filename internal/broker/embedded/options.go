@@ -40,11 +40,3 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
-
-func (o Options) specs() []broker.TopicSpec {
-	specs := broker.Specs(o.Topics)
-	for i := range specs {
-		specs[i].Partitions = o.Partitions
-	}
-	return specs
-}
