@@ -13,7 +13,7 @@ func TestShutdown(t *testing.T) {
 	keep(t,
 		promise{"a request that never ends is cut off and no failure", shutdownHalfRequest},
 		promise{"a second signal quits at once", shutdownTwice},
-		promise{"a step that could not be sent leaves before the process ends", shutdownUnsentStep},
+		promise{"a step that is still to be sent is not forgotten", shutdownUnsentStep},
 	)
 }
 
@@ -70,18 +70,17 @@ func shutdownTwice(t *testing.T) {
 	v.awaitTicket(t, v.placed(t, v.portions(0, 1)).ID)
 }
 
-// shutdownUnsentStep stops the process while a step waits for the sweep.
+// shutdownUnsentStep stops the process before the sweep sends the step of a press that failed.
 func shutdownUnsentStep(t *testing.T) {
-	v, id := newSilence(t)
-	v.broker.kill(t)
+	v, id := newOutage(t, "--republish-after", "7s")
 	v.wantUnpublished(t, id, "accept", "accepted")
 	v.broker.restart(t)
-	later := v.placed(t, v.portions(0, 1)).ID
-	v.awaitTicket(t, later) // outbox and topics are empty again
 	v.kitchen.stop(t)
-	if strings.Contains(v.kitchen.log.String(), "work left") {
-		t.Error("the process left the step behind")
+	left := audit("--data", v.data, "--kafka-brokers", v.kafka())
+	if left != nil && !strings.Contains(v.kitchen.log.String(), "work left") {
+		t.Errorf("stopped as if nothing were left: %v", left)
 	}
 	v.kitchen.restart(t)
 	v.awaitOrder(t, id, "accepted")
+	v.wantHistory(t, id, "placed accepted")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"kuhnya/internal/database"
+	"kuhnya/internal/establishment"
 	"kuhnya/internal/event"
 	"kuhnya/outbox"
 )
@@ -20,7 +21,8 @@ import (
 func quiet(data string) Config {
 	return Config{
 		Services: Services, Data: data, Addr: "127.0.0.1:0", Topics: event.Topics{Prefix: "kuhnya."}, Demo: true,
-		Log: slog.New(slog.DiscardHandler),
+		RepublishAfter: establishment.DefaultRepublishAfter,
+		Log:            slog.New(slog.DiscardHandler),
 	}
 }
 
