@@ -166,7 +166,7 @@ func auditKitchenAlone(t *testing.T) {
 	if err := os.Remove(filepath.Join(data, "establishment.db")); err != nil {
 		t.Fatal(err)
 	}
-	if r := command(t, "audit", "--data", data); r.code != 0 || r.stdout != "checked: kitchen\n" {
+	if r := command(t, "audit", "--data", data); r.code != 0 || r.stdout != "no violations; checked kitchen\n" {
 		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	r := command(t, "audit", "--at-rest", "--data", data)

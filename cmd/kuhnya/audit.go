@@ -97,7 +97,23 @@ func (c *auditCmd) print(w io.Writer, r auditReport) error {
 	for _, p := range r.Parked {
 		fmt.Fprintln(&text, p)
 	}
-	fmt.Fprintln(&text, "checked:", strings.Join(r.Databases, ", "))
+	fmt.Fprintln(&text, r.summary())
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// summary is the last line of the text: what was looked at, and what was found.
+func (r auditReport) summary() string {
+	found := "no violations"
+	if n := len(r.Violations); n > 0 {
+		found = fmt.Sprintf("%d violations", n)
+	}
+	compared := ""
+	switch {
+	case r.AtRest != nil && *r.AtRest:
+		compared = ", services compared"
+	case r.Detail != "":
+		compared = ", services not compared"
+	}
+	return found + "; checked " + strings.Join(r.Databases, ", ") + compared
 }

@@ -50,7 +50,7 @@ type cli struct {
 	Broker  brokerCmd  `cmd:"" help:"Run the embedded broker alone, for services in other processes."`
 	Migrate migrateCmd `cmd:"" help:"Create or upgrade the databases; up and serve do it too."`
 	Token   tokenCmd   `cmd:"" help:"Print a bearer token for the API to stdout."`
-	Audit   auditCmd   `cmd:"" help:"Check the invariants in the databases, server running or not. 0: clean, 1: violation, 3: not at rest."`
+	Audit   auditCmd   `cmd:"" help:"Check the invariants in the databases, server running or not. 0: clean, 1: violation, 2: could not check, 3: not at rest."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
@@ -93,7 +93,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	parser, err := kong.New(&cli{}, kong.Name("kuhnya"), kong.DefaultEnvars("KUHNYA"), kong.Writers(stdout, stderr),
 		kong.Description("Food ordering in which every request, callback and message may safely be sent again."),
-		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))
 	if err != nil {
 		panic(err) // the command line's declaration is wrong
@@ -102,7 +102,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = command.Run()
 	} else {
-		err = setup(err)
+		err = setup(fmt.Errorf("%w; see kuhnya --help", err))
 	}
 	if err == nil {
 		return 0

@@ -71,7 +71,7 @@ var errNoDatabase = errors.New("no database")
 func openExisting(data, service string) (*database.SQLite, error) {
 	path := DatabasePath(data, service)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w of %s in %s", errNoDatabase, service, data)
+		return nil, fmt.Errorf("%w of %s in %s; is --data right?", errNoDatabase, service, data)
 	}
 	if err := database.CheckSQLite(path, lines[service]...); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ const (
 
 // Problem is the body of every answer from 400 up (RFC 9457).
 type Problem struct {
-	Type      string          `json:"type" doc:"Names the kind of problem; also a page that explains it." example:"/problems/out-of-stock"`
+	Type      string          `json:"type" doc:"Names the kind of problem." example:"/problems/out-of-stock"`
 	Title     string          `json:"title" doc:"The kind of problem in words."`
 	Status    int             `json:"status" doc:"The status of this answer."`
 	Detail    string          `json:"detail" doc:"What went wrong this time."`

@@ -160,7 +160,8 @@ type placement struct {
 	taken          map[uuid.UUID]int64
 }
 
-// openPlacement takes the locks of a batch: dishes before keys, as every writer does.
+// openPlacement takes the locks of a batch: dishes before keys, as every writer does. Keys are only looked up here; they
+// are locked by the insert.
 func (s *Service) openPlacement(tx Tx, commands []placing) (*placement, error) {
 	d := &placement{service: s, taken: map[uuid.UUID]int64{}}
 	var keys []UserKey

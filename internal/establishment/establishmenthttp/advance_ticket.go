@@ -24,8 +24,9 @@ func (s server) advanceTicket(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{
 		ID: "advance-ticket", Method: http.MethodPost, Path: "/v1/tickets/{order_id}/advance", Tags: []string{tag},
 		Summary: "Press a button of the board",
-		Description: "May always be pressed again: a step that the ticket has taken before changes nothing and is sent to the " +
-			"kitchen once more under the same key. 502 says that the step is saved but not sent yet.",
+		Description: "May always be pressed again: a step that the ticket has taken before changes nothing. Unsent steps are " +
+			"sent, and if the ticket still stands there, that step is sent once more under the same key. 502 says that the step " +
+			"is saved but not sent yet; its body has the ticket.",
 		Access: httpapi.Only(auth.Staff), Codes: []fault.Code{fault.InvalidTransition, fault.PublishFailed, fault.OutcomeUnknown},
 	}, func(ctx context.Context, in *advanceTicket) (*httpapi.Answer[Ticket], error) {
 		ticket, err := s.service.Advance(ctx, establishment.Press{

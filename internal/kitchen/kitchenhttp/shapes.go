@@ -93,7 +93,7 @@ func showOrder(o kitchen.Order) Order {
 // Event is an entry of an order's history.
 type Event struct {
 	Seq            int64             `json:"seq"`
-	From           *lifecycle.Status `json:"from" nullable:"true" enum:"placed,accepted,cooking,ready,completed,rejected,cancelled" doc:"null for placed."`
+	From           *lifecycle.Status `json:"from" nullable:"true" doc:"The status that it left; null for placed."`
 	To             lifecycle.Status  `json:"to" enum:"placed,accepted,cooking,ready,completed,rejected,cancelled"`
 	Actor          string            `json:"actor" example:"customer:alice"`
 	Reason         string            `json:"reason"`

@@ -45,6 +45,7 @@ func Run(t *testing.T, open func(*testing.T) Engine) {
 		"Place/survives_dishes_named_in_opposite_order":         survivesOppositeOrder,
 		"Place/refuses_amounts_beyond_64_bits":                  refusesOverflow,
 		"Place/loses_a_key_to_another_transaction":              losesAKey,
+		"Place/decides_again_after_losing_a_key":                decidesAgain,
 		"Place/waits_for_the_decision_about_its_key":            waitsForTheDecision,
 		"Change/returns_stock_once":                             returnsStockOnce,
 		"Change/lets_one_of_cancel_and_reject_win":              letsOneWin,

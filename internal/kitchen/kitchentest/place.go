@@ -1,6 +1,7 @@
 package kitchentest
 
 import (
+	"context"
 	"errors"
 	"math"
 	"runtime"
@@ -232,6 +233,46 @@ func losesAKey(t *testing.T, w *world) {
 }
 
 var errStop = errors.New("stop")
+
+// rivalStore is a store in which, once, another transaction inserts under a key before the rules do.
+type rivalStore struct {
+	kitchen.Store
+	rival *kitchen.Order // nil once it was there
+}
+
+func (s *rivalStore) Write(ctx context.Context, f func(kitchen.Tx) error) error {
+	return s.Store.Write(ctx, func(tx kitchen.Tx) error { return f(rivalTx{tx, s}) })
+}
+
+type rivalTx struct {
+	kitchen.Tx
+	store *rivalStore
+}
+
+func (t rivalTx) InsertOrders(orders []kitchen.Order) ([]uuid.UUID, error) {
+	if rival := t.store.rival; rival != nil {
+		t.store.rival = nil
+		rival.UserID, rival.Key = orders[0].UserID, orders[0].Key
+		if _, err := t.Tx.InsertOrders([]kitchen.Order{*rival}); err != nil {
+			return nil, err
+		}
+	}
+	return t.Tx.InsertOrders(orders)
+}
+
+// decidesAgain has a batch lose a key at its insert. It must answer with an order that exists, and write nothing for
+// one that does not.
+func decidesAgain(t *testing.T, w *world) {
+	rival := w.mustPlace(w.order("bob", "", line(w.soup, 1)))
+	rival.ID, rival.Lines = uuid.New(), nil
+	w.engine.Store = &rivalStore{w.engine.Store, &rival}
+	placed, err := w.newService().Place(w.ctx, w.order("alice", "k", line(w.soup, 1)))
+	w.must(err)
+	if _, exists, err := w.engine.Store.Order(w.ctx, placed.Order.ID); err != nil || !exists {
+		t.Errorf("answered with an order that does not exist, %v", err)
+	}
+	w.mustHave(w.soup, stockOfSoup-2)
+}
 
 // waitsForTheDecision holds the database up: repeats of a key wait two seconds for the first, then say that it is in
 // progress; afterwards the key is a replay.
