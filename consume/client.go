@@ -14,8 +14,9 @@ func (c *Consumer) clientOptions(lifetime context.Context) []kgo.Opt {
 	options := append(recoverQuickly(),
 		kgo.SessionTimeout(6*time.Second),
 		kgo.HeartbeatInterval(2*time.Second),
-		// A revoke callback waits for a handler call twice, then commits.
-		kgo.RebalanceTimeout(2*o.Grace+o.CommitTimeout+30*time.Second),
+		// A revoke callback waits for a handler call twice, then commits. Members learn of a rebalance by their next
+		// heartbeat. More than that only makes the others wait for a member that has died while it joined.
+		kgo.RebalanceTimeout(2*o.Grace+o.CommitTimeout+5*time.Second),
 		// A resumed partition joins the next fetch, so this bounds how long resuming takes.
 		kgo.FetchMaxWait(250*time.Millisecond),
 		// Eager: after a broker's crash no member can go on with partitions that another was given.

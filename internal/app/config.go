@@ -60,6 +60,9 @@ func (c Config) check() error {
 	if c.RepublishAfter < minRepublish || c.RepublishAfter > maxRepublish {
 		return fmt.Errorf("--republish-after %s: must be %s to %s", c.RepublishAfter, minRepublish, maxRepublish)
 	}
+	if err := c.Topics.Validate(); err != nil {
+		return fmt.Errorf("--topic-prefix: %w", err)
+	}
 	if len(c.Services) < len(Services) && len(c.KafkaBrokers) == 0 {
 		return fmt.Errorf("running only some services needs --kafka-brokers, where they meet the others")
 	}

@@ -1,5 +1,10 @@
 package event
 
+import (
+	"fmt"
+	"regexp"
+)
+
 // Topics names what a deployment's services write to and read from. All names start with one prefix, so that several
 // deployments can share a broker. The zero value has no prefix.
 type Topics struct{ Prefix string }
@@ -16,6 +21,19 @@ const (
 // Consumer declares that a group reads a topic for good: nothing may be trimmed from the topic before the group has
 // committed it, whether it runs at the moment or not.
 type Consumer struct{ Topic, Group string }
+
+var legalPrefix = regexp.MustCompile(`^[a-zA-Z0-9._-]*$`)
+
+// maxPrefix leaves room for the longest derived name within the 249 characters that Kafka allows a topic.
+const maxPrefix = 180
+
+// Validate says what is wrong with the prefix, or nil.
+func (t Topics) Validate() error {
+	if !legalPrefix.MatchString(t.Prefix) || len(t.Prefix) > maxPrefix {
+		return fmt.Errorf("topic prefix must have at most %d characters out of a-z, A-Z, 0-9, dot, dash and underscore", maxPrefix)
+	}
+	return nil
+}
 
 // Orders carries what becomes of orders; kitchen-service writes it.
 func (t Topics) Orders() string { return t.Prefix + "orders" }

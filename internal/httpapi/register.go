@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"reflect"
 	"strings"
 	"time"
@@ -25,8 +24,8 @@ const (
 // may have a Body; O has a Body, mostly by way of [Answer], [Created] or [Replayable].
 //
 // The handler's context carries the caller ([auth.FromContext]), the key ([IdempotencyKey]) and [RequestID]. It ends
-// after [MaxTime]; unless the method is GET it does not end earlier when the client goes, since a change that was begun
-// must not hang on its client's patience. Errors become problems: a [fault.Error] by its code, anything transient 503,
+// after [MaxTime] and not earlier when the client goes: a change that was begun must not hang on its client's patience,
+// and a client that has only finished sending is still there to read. Errors become problems: a [fault.Error] by its code, anything transient 503,
 // the rest 500.
 //
 // A faulty operation panics, so that no test can miss it.
@@ -37,7 +36,7 @@ func Register[I, O any](a *API, op Operation, handler func(ctx context.Context, 
 	spec := a.specify(op, f)
 	huma.Register(a.huma, spec, func(ctx context.Context, in *I) (*O, error) {
 		unlimitReading(ctx)
-		work, cancel := lifetime(ctx, op.Method)
+		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), MaxTime)
 		defer cancel()
 		out, err := handler(work, in)
 		if err != nil {
@@ -46,14 +45,6 @@ func Register[I, O any](a *API, op Operation, handler func(ctx context.Context, 
 		return out, nil
 	})
 	completeResponses(op, f, spec.Responses)
-}
-
-// lifetime gives reads the client's patience and changes their own.
-func lifetime(ctx context.Context, method string) (context.Context, context.CancelFunc) {
-	if method != http.MethodGet {
-		ctx = context.WithoutCancel(ctx)
-	}
-	return context.WithTimeout(ctx, MaxTime)
 }
 
 func formOf(op Operation, in, out reflect.Type) form {

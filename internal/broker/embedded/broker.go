@@ -38,6 +38,9 @@ func Open(ctx context.Context, o Options) (*Broker, error) {
 }
 
 func (b *Broker) open(ctx context.Context) (err error) {
+	if err := b.options.Topics.Validate(); err != nil {
+		return err
+	}
 	if b.options.Addr != "" {
 		if b.front, err = listenLoopback(ctx, b.options.Addr, b.network.dial, b.options.Logger); err != nil {
 			return err

@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"kuhnya/internal/broker"
 	"kuhnya/internal/broker/embedded"
 	"kuhnya/internal/event"
@@ -52,6 +54,23 @@ func TestRestart(t *testing.T) {
 
 		again := open(t, killed(t, torn))
 		again.wantCommitted(reporting, topics.Orders(), 60)
+	})
+
+	t.Run("is_not_stopped_by_a_group_without_offsets", func(t *testing.T) {
+		dir := t.TempDir()
+		r := open(t, dir)
+		client, err := kgo.NewClient(r.Connection().Options()...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		join := kmsg.NewPtrShareGroupHeartbeatRequest()
+		join.GroupID, join.MemberID, join.SubscribedTopicNames = "sharing", "AAAAAAAAAAAAAAAAAAAAAA", []string{topics.Orders()}
+		if answer, err := join.RequestWith(t.Context(), client); err != nil || answer.ErrorCode != 0 {
+			t.Fatal(answer, err)
+		}
+		r.stop()
+		open(t, dir)
 	})
 
 	t.Run("puts_offsets_beyond_the_log_back_to_its_start", func(t *testing.T) {

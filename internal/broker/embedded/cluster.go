@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 )
 
 // segmentBytes is the size of one file of a log. Trimming frees whole files only, and a start reads all of them.
@@ -62,6 +64,7 @@ func startCluster(f *folder, o Options, addr net.Addr) (*cluster, error) {
 		kfake.NumBrokers(1),
 		kfake.ClusterID("kuhnya"),
 		kfake.DataDir(f.log()),
+		kfake.MaxVersions(spokenVersions()),
 		kfake.SyncWrites(),
 		kfake.ListenFn(listen),
 		kfake.DefaultNumPartitions(int(o.Partitions)),
@@ -76,6 +79,14 @@ func startCluster(f *folder, o Options, addr net.Addr) (*cluster, error) {
 		return nil, fmt.Errorf("open broker folder %s: %w", f.dir, err)
 	}
 	return c, nil
+}
+
+// spokenVersions is what the broker speaks: everything stable, but no producing by topic id. Two unknown ids in one such
+// request end the process.
+func spokenVersions() *kversion.Versions {
+	v := kversion.Stable()
+	v.SetMaxKeyVersion(int16(kmsg.Produce), 12)
+	return v
 }
 
 // close writes the state and says whether that went well, which the cluster only logs.

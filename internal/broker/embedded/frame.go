@@ -116,24 +116,24 @@ func decode(request []byte, key, version int16) (err error) {
 	if err := body.ReadFrom(reader.Src); err != nil {
 		return bad("%s version %d: %v", name, version, err)
 	}
-	if mostPartitions(body) > maxPartitions {
+	if newPartitions(body) > maxPartitions {
 		return bad("%s: more than %d partitions", name, maxPartitions)
 	}
 	return nil
 }
 
-// mostPartitions is the largest number of partitions that a request asks the broker to make. The broker makes any
-// number, one by one, and answers nobody else meanwhile.
-func mostPartitions(body kmsg.Request) (most int32) {
+// newPartitions is how many partitions a request asks the broker to make. The broker makes any number, one by one, and
+// answers nobody else meanwhile.
+func newPartitions(body kmsg.Request) (n int64) {
 	switch r := body.(type) {
 	case *kmsg.CreateTopicsRequest:
 		for _, t := range r.Topics {
-			most = max(most, t.NumPartitions)
+			n += int64(max(t.NumPartitions, 1))
 		}
 	case *kmsg.CreatePartitionsRequest:
 		for _, t := range r.Topics {
-			most = max(most, t.Count)
+			n += int64(t.Count)
 		}
 	}
-	return most
+	return n
 }

@@ -11,8 +11,12 @@ import (
 	"time"
 )
 
-// acceptPause lets other connections end after the process ran out of files.
-const acceptPause = 50 * time.Millisecond
+const (
+	// acceptPause lets other connections end after the process ran out of files.
+	acceptPause = 50 * time.Millisecond
+	// lingerTime exceeds the time that a group waits for its members to join again, a minute for many clients.
+	lingerTime = 90 * time.Second
+)
 
 // front is the TCP port of the broker. It takes connections from other processes of this machine, checks each request
 // and passes it on in memory; a connection that sends anything else is closed. Answers pass unchecked.
@@ -96,20 +100,36 @@ func (f *front) handle(client net.Conn) {
 		return // the broker is paused; the client sees its connection closed and comes again
 	}
 	cut := func() { client.Close(); upstream.Close() }
-	defer cut()
 	defer context.AfterFunc(f.running, cut)()
 
-	var answers sync.WaitGroup
-	answers.Go(func() {
-		defer cut()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
 		_, _ = io.Copy(client, upstream)
-	})
+		client.Close()
+		_, _ = io.Copy(io.Discard, upstream)
+	}()
 	err = f.known.forward(upstream, client)
 	if bad := new(badRequestError); errors.As(err, &bad) {
 		f.logger.Warn("kafka client cut off", "client", client.RemoteAddr().String(), "error", err)
 	}
+	client.Close()
+	f.linger(answered)
 	cut()
-	answers.Wait()
+	<-answered
+}
+
+// linger keeps the broker's side of a connection open for a while after its client has gone. A member of a group whose
+// process dies while it joins has its answer waiting in the broker, which starts the member's session time-out only
+// once that answer is written; on a closed connection it never does, and the group waits for a ghost.
+func (f *front) linger(answered <-chan struct{}) {
+	timer := time.NewTimer(lingerTime)
+	defer timer.Stop()
+	select {
+	case <-answered:
+	case <-f.running.Done():
+	case <-timer.C:
+	}
 }
 
 // close frees the port and cuts the clients off, which ends serve.

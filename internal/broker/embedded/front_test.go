@@ -33,6 +33,10 @@ func TestFrontRefuses(t *testing.T) {
 	flood.Topics = []kmsg.CreateTopicsRequestTopic{{Topic: "flood", NumPartitions: 1 << 30, ReplicationFactor: 1}}
 	grow := kmsg.NewPtrCreatePartitionsRequest()
 	grow.Topics = []kmsg.CreatePartitionsRequestTopic{{Topic: topics.Orders(), Count: 1 << 30}}
+	many := kmsg.NewPtrCreateTopicsRequest()
+	for _, name := range []string{"one", "two", "three"} {
+		many.Topics = append(many.Topics, kmsg.CreateTopicsRequestTopic{Topic: name, NumPartitions: 100, ReplicationFactor: 1})
+	}
 	produce := kmsg.NewPtrProduceRequest()
 	produce.SetVersion(9)
 	truncated := request(produce)
@@ -55,7 +59,9 @@ func TestFrontRefuses(t *testing.T) {
 		"http":                   []byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"),
 		"tls":                    {0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03},
 		"too_many_partitions":    request(flood),
+		"many_in_all":            request(many),
 		"growing_without_end":    request(grow),
+		"producing_to_ids":       request(producingToUnknownIDs()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, err := net.Dial("tcp", r.Addr())
@@ -89,6 +95,19 @@ func TestFrontRefuses(t *testing.T) {
 			t.Errorf("broker afterwards: %v", err)
 		}
 	})
+}
+
+// producingToUnknownIDs names the same partition of two topics that don't exist by their ids.
+func producingToUnknownIDs() *kmsg.ProduceRequest {
+	produce := kmsg.NewPtrProduceRequest()
+	produce.SetVersion(13)
+	produce.Acks, produce.TimeoutMillis = -1, 1000
+	for id := range byte(2) {
+		produce.Topics = append(produce.Topics, kmsg.ProduceRequestTopic{
+			TopicID: [16]byte{15: id + 1}, Partitions: []kmsg.ProduceRequestTopicPartition{{Partition: 0}},
+		})
+	}
+	return produce
 }
 
 func TestFrontServes(t *testing.T) {
