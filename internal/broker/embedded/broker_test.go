@@ -144,6 +144,21 @@ func tear(t *testing.T, path string) {
 }
 
 func TestFolder(t *testing.T) {
+	t.Run("that_lost_a_file_is_refused", func(t *testing.T) {
+		for _, name := range []string{"meta.json", "topics.json"} {
+			dir := t.TempDir()
+			r := open(t, dir)
+			produce(t, r.Connection(), topics.Orders(), 1)
+			r.stop()
+			if err := os.Remove(filepath.Join(dir, "log", name)); err != nil {
+				t.Fatal(err)
+			}
+			if b, err := embedded.Open(t.Context(), embedded.Options{Dir: dir, Topics: topics}); err == nil {
+				t.Errorf("opened without %s: %v", name, b.Close(t.Context()))
+			}
+		}
+	})
+
 	t.Run("belongs_to_one_broker", func(t *testing.T) {
 		dir := t.TempDir()
 		r := open(t, dir)

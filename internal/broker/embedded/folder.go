@@ -47,7 +47,25 @@ func openFolder(dir string) (*folder, error) {
 	if err := os.MkdirAll(f.log(), 0o700); err != nil {
 		return nil, errors.Join(fmt.Errorf("make broker folder: %w", err), f.release())
 	}
+	if err := f.whole(); err != nil {
+		return nil, errors.Join(fmt.Errorf("broker folder %s: %w", dir, err), f.release())
+	}
 	return f, nil
+}
+
+// whole refuses a log that has lost the files which describe it: the broker would begin a new one beside the old
+// records, which nobody could read any more.
+func (f *folder) whole() error {
+	partitions, err := os.ReadDir(filepath.Join(f.log(), "partitions"))
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(partitions) == 0 {
+		return nil
+	}
+	for _, name := range []string{"meta.json", "topics.json"} {
+		if err == nil {
+			_, err = os.Stat(filepath.Join(f.log(), name))
+		}
+	}
+	return err
 }
 
 func (f *folder) log() string    { return filepath.Join(f.dir, "log") }
