@@ -19,19 +19,7 @@ func TestKill(t *testing.T) {
 		promise{"a process killed 20 times and stopped 5 times loses and repeats nothing", killProcess},
 		promise{"a broker killed 5 times under living services loses and repeats nothing", killBroker},
 		promise{"kitchen, board and broker killed in turn, 4 times each, lose and repeat nothing", killInTurn},
-		promise{"processes killed while they join their group leave nobody waiting", killJoining},
 	)
-}
-
-// killJoining kills a process again and again as soon as it is ready, when its consumers are joining. Dead members must
-// not keep the living ones from their partitions.
-func killJoining(t *testing.T) {
-	v := openVenue(t, brokerSite(t), counted("pelmeni", 10))
-	for range 4 {
-		v.kitchen.kill(t)
-		v.kitchen.restart(t)
-	}
-	v.awaitTicket(t, v.placed(t, v.portions(0, 1)).ID)
 }
 
 // moments are when to end a process.
