@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
 GO ?= go
+VERSION ?= $(shell git describe --always --dirty 2>/dev/null || echo dev)
 
 .PHONY: help build run test test-race check lint format openapi bench clean
 
@@ -7,7 +8,7 @@ help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build ./kuhnya
-	$(GO) build -o kuhnya ./cmd/kuhnya
+	$(GO) build -ldflags "-X main.version=$(VERSION)" -o kuhnya ./cmd/kuhnya
 
 run: build ## Build and start everything with demo data on http://127.0.0.1:8080
 	./kuhnya up

@@ -18,7 +18,7 @@ import (
 	"kuhnya/internal/event"
 )
 
-// version is set by the linker for releases.
+// version is set by the linker, as make build does it.
 var version = "dev"
 
 const (
