@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -104,8 +105,13 @@ func TestFailed(t *testing.T) {
 	broken.consumer = a.units[0].consumer
 	broken.relay = outbox.NewRelay(outbox.RelayOptions{Store: a.units[0].outbox})
 	broken.start(a.fail)
-	if err := <-a.Failed(); err == nil {
-		t.Error("no reason given")
+	select {
+	case err := <-a.Failed():
+		if err == nil {
+			t.Error("no reason given")
+		}
+	case <-time.After(10 * time.Second): // bounds a failure only
+		t.Error("a consumer ended by itself and nobody was told")
 	}
 	if err := broken.stop(t.Context()); err != nil {
 		t.Error(err)
