@@ -49,7 +49,10 @@ func (w *worker) pass(batch []*kgo.Record) (int, error) {
 		results = []error{err}
 	}
 	for i, err := range results {
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrUnknown):
+			w.consumer.options.Events.Unknown(w.partition, batch[i].Offset)
+		case err != nil:
 			if again := w.refuse(batch[i], err); again != nil {
 				return i, again
 			}
