@@ -19,26 +19,27 @@ const (
 	markPatience = 2 * time.Second
 )
 
-// publish sends the given step once more, or, if there is none, the unsent steps of the order. A nil error means that
-// the broker acknowledged all of it, publish_failed that it did not; any other error is the store's.
-func (s *Service) publish(ctx context.Context, orderID uuid.UUID, again *Step) error {
+// publish sends the given step once more, or, if there is none, the unsent steps of the order, and returns how many of
+// those the broker acknowledged. A nil error means that it acknowledged all of it, publish_failed that it did not; any
+// other error is the store's.
+func (s *Service) publish(ctx context.Context, orderID uuid.UUID, again *Step) (sent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishPatience)
 	defer cancel()
 	release, err := s.holdSending(ctx, orderID)
 	if err != nil {
-		return errNotSent.Because(err)
+		return 0, errNotSent.Because(err)
 	}
 	defer release()
 	if again != nil {
-		return notSent(s.send(ctx, *again))
+		return 0, notSent(s.send(ctx, *again))
 	}
 	steps, err := s.store.StepsToSend(ctx, orderID)
 	if err != nil {
-		return fmt.Errorf("read unsent steps of order %s: %w", orderID, err)
+		return 0, fmt.Errorf("read unsent steps of order %s: %w", orderID, err)
 	}
 	acknowledged, err := s.sendInOrder(ctx, steps)
 	s.markSent(ctx, orderID, acknowledged)
-	return notSent(err)
+	return len(acknowledged), notSent(err)
 }
 
 var errNotSent = fault.New(fault.PublishFailed, "saved here, not sent yet; pressing again is safe")

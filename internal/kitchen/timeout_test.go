@@ -61,6 +61,7 @@ type overdueOrder struct {
 	t       *testing.T
 	service *kitchen.Service
 	store   kitchen.Store
+	sweeper *kitchen.TimeoutSweeper
 	order   kitchen.Order
 	log     *callbackLog
 	cancel  context.CancelFunc
@@ -86,9 +87,10 @@ func sweepOverdueOrder(t *testing.T, log *callbackLog) *overdueOrder {
 		_, insert := tx.InsertOrders([]kitchen.Order{s.order})
 		return errors.Join(insert, tx.InsertEvents([]kitchen.Event{{OrderID: s.order.ID, Seq: 1, To: lifecycle.Placed, Deliveries: 1}}))
 	}))
+	s.sweeper = kitchen.NewTimeoutSweeper(service, log, slog.New(slog.DiscardHandler))
 	go func() {
 		defer close(s.ended)
-		kitchen.NewTimeoutSweeper(service, log, slog.New(slog.DiscardHandler)).Run(ctx)
+		s.sweeper.Run(ctx)
 	}()
 	return s
 }
@@ -128,6 +130,9 @@ func TestTimeoutSweeper_waits_after_a_start_and_then_rejects(t *testing.T) {
 		if last := events[len(events)-1]; last.Reason != kitchen.AcceptTimeout || last.Actor != "system:accept_timeout" {
 			t.Errorf("rejected by %s because of %s", last.Actor, last.Reason)
 		}
+		if n := s.sweeper.TimedOut(); n != 1 {
+			t.Errorf("counted %d, want 1", n)
+		}
 		s.stop()
 	})
 }
@@ -157,6 +162,9 @@ func TestTimeoutSweeper_leaves_an_order_that_was_accepted_meanwhile(t *testing.T
 		s.must(err)
 		log.set(func(l *callbackLog) { l.committed = kitchen.Offsets{0: 1} })
 		s.after(time.Minute, lifecycle.Accepted)
+		if n := s.sweeper.TimedOut(); n != 0 {
+			t.Errorf("counted %d, want 0", n)
+		}
 		s.stop()
 	})
 }
