@@ -47,6 +47,8 @@ type DeadLetterStore interface {
 	DeadLetter(ctx context.Context, id uuid.UUID) (DeadLetter, bool, error)
 	// DeadLetters returns up to limit dead letters by id after the given one; an empty state selects all.
 	DeadLetters(ctx context.Context, state State, after uuid.UUID, limit int) ([]DeadLetter, error)
+	// CountDeadLetters counts all dead letters by their state.
+	CountDeadLetters(ctx context.Context) (DeadLetterCounts, error)
 	WriteDeadLetter(ctx context.Context, f func(DeadLetterTx) error) error
 }
 

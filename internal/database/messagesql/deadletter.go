@@ -100,6 +100,18 @@ func (d DeadLetters) DeadLetters(ctx context.Context, state ops.State, after uui
 	return letters, err
 }
 
+// CountDeadLetters implements [ops.DeadLetterStore].
+func (d DeadLetters) CountDeadLetters(ctx context.Context) (counts ops.DeadLetterCounts, err error) {
+	err = d.db.Read(ctx, func(c *database.Conn) error {
+		return c.Query(`SELECT count(*) FILTER (WHERE state = 'open'), count(*) FILTER (WHERE state = 'redriven'),
+			count(*) FILTER (WHERE state = 'discarded') FROM dead_letters`, func(r database.Row) error {
+			counts = ops.DeadLetterCounts{Open: r.Int(0), Redriven: r.Int(1), Discarded: r.Int(2)}
+			return nil
+		})
+	})
+	return counts, err
+}
+
 // WriteDeadLetter implements [ops.DeadLetterStore].
 func (d DeadLetters) WriteDeadLetter(ctx context.Context, f func(ops.DeadLetterTx) error) error {
 	return d.db.Write(ctx, func(c *database.Conn) error { return f(deadLetterTx{c, Appender{c}}) })

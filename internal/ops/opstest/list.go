@@ -44,3 +44,29 @@ func pages(t *testing.T, w *world) {
 		}
 	}
 }
+
+func counts(_ *testing.T, w *world) {
+	want := ops.DeadLetterCounts{}
+	check := func() {
+		w.Helper()
+		if got, err := w.engine.Store.CountDeadLetters(w.Context()); err != nil || got != want {
+			w.Fatalf("counted %+v, error %v, want %+v", got, err, want)
+		}
+	}
+	check()
+	for i := range 6 {
+		id := w.save(record()).ID
+		want.Open++
+		check()
+		switch {
+		case i < 3:
+			w.mustRedrive(id)
+			want.Open, want.Redriven = want.Open-1, want.Redriven+1
+		case i < 5:
+			_, err := w.rules.Discard(w.Context(), id, "a test order")
+			w.must(err)
+			want.Open, want.Discarded = want.Open-1, want.Discarded+1
+		}
+		check()
+	}
+}

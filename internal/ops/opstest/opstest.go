@@ -40,6 +40,7 @@ func DeadLetters(t *testing.T, open func(*testing.T) Engine) {
 		"Discard/wants_a_reason":                            wantsReason,
 		"Discard/or_redrive_wins_never_both":                oneWins,
 		"List/pages_through_each_state":                     pages,
+		"Count/counts_each_state":                           counts,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
