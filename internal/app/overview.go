@@ -24,9 +24,11 @@ const readingTimeout = 2 * time.Second
 
 // registerOps adds what operators ask of the unit and do to it.
 func (u *unit) registerOps(api *httpapi.API, m *messaging) {
+	store := messagesql.NewDeadLetters(u.db)
 	opshttp.Register(api, opshttp.Service{
-		Name: u.name, Violations: u.violations, Parked: u.parked,
-		Inspect: func(ctx context.Context) (ops.Overview, error) { return u.overview(ctx, m) },
+		Name: u.name, DeadLetters: ops.NewDeadLetters(store, u.relay.Wake), Store: store,
+		Inspect:    func(ctx context.Context) (ops.Overview, error) { return u.overview(ctx, m) },
+		Violations: u.violations, Parked: u.parked,
 	})
 }
 

@@ -15,8 +15,10 @@ import (
 
 // Service is one service as its operators know it.
 type Service struct {
-	Name    string // the part of the paths
-	Inspect ops.Inspect
+	Name        string // the part of the paths
+	DeadLetters *ops.DeadLetters
+	Store       ops.DeadLetterStore // of the same dead letters
+	Inspect     ops.Inspect
 	// Violations checks the service's own invariants in one snapshot, under live traffic; nil if it has none of its own.
 	Violations func(context.Context) ([]audit.Violation, error)
 	// Parked lists the outbox rows that could not be published.
@@ -25,8 +27,24 @@ type Service struct {
 
 // Register adds the endpoints of a service to an API.
 func Register(api *httpapi.API, s Service) {
+	s.listDeadLetters(api)
+	s.getDeadLetter(api)
+	s.redriveDeadLetter(api)
+	s.discardDeadLetter(api)
 	s.getOverview(api)
 	s.getAudit(api)
+}
+
+// Paths after the service's name.
+const (
+	deadLetters = "/dead-letters"
+	deadLetter  = deadLetters + "/{id}"
+)
+
+// DeadLetterPath is the part of an input that names a dead letter. It is exported because only then are embedded fields
+// read.
+type DeadLetterPath struct {
+	ID httpapi.ID `path:"id" doc:"The dead letter's id."`
 }
 
 // operation is what all of them have in common: only operators may. path follows the service's name.

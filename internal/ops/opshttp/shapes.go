@@ -4,8 +4,63 @@ import (
 	"time"
 
 	"kuhnya/internal/audit"
+	"kuhnya/internal/httpapi"
 	"kuhnya/internal/ops"
 )
+
+// DeadLetter is a record that the service gave up, as lists show it.
+type DeadLetter struct {
+	ID           httpapi.ID  `json:"id"`
+	Service      string      `json:"service"`
+	Group        string      `json:"group" doc:"The consumer group that gave it up, and that it is sent again for."`
+	Topic        string      `json:"topic"`
+	Partition    int32       `json:"partition"`
+	Offset       int64       `json:"offset"`
+	State        ops.State   `json:"state" enum:"open,redriven,discarded"`
+	Reason       string      `json:"reason" doc:"Why it was discarded."`
+	ErrorCode    string      `json:"error_code" doc:"Why it was given up, for programs."`
+	ErrorMessage string      `json:"error_message" doc:"The same for people."`
+	Attempts     int         `json:"attempts" doc:"Failed tries before it was given up."`
+	RedriveCount int         `json:"redrive_count" doc:"How often the record had been sent again before it failed this time."`
+	FailedAt     time.Time   `json:"failed_at"`
+	OrderID      *httpapi.ID `json:"order_id,omitempty" doc:"The record's key, if it is a UUID: the order that it is about."`
+	Key          Bytes       `json:"key"`
+	ValueBytes   int64       `json:"value_bytes" doc:"Size of the record's value; 0 as well if it has none."`
+}
+
+// WholeDeadLetter is a dead letter with all of its record.
+type WholeDeadLetter struct {
+	DeadLetter
+	Value   Bytes    `json:"value"`
+	Headers []RecordHeader `json:"headers" doc:"The record's own, in their order; a name may come twice."`
+}
+
+// RecordHeader is a header of a record. Its name may be any bytes as well.
+type RecordHeader struct {
+	Name  Bytes `json:"name"`
+	Value Bytes `json:"value"`
+}
+
+func (s Service) show(l ops.Summary) DeadLetter {
+	shown := DeadLetter{
+		ID: httpapi.ID(l.ID), Service: s.Name, Group: l.Group, Topic: l.Topic, Partition: l.Partition, Offset: l.Offset,
+		State: l.State, Reason: l.Reason, ErrorCode: l.ErrorCode, ErrorMessage: l.ErrorMessage, Attempts: l.Attempts,
+		RedriveCount: l.RedriveCount, FailedAt: l.FailedAt, Key: l.Key, ValueBytes: l.ValueBytes,
+	}
+	var id httpapi.ID
+	if id.UnmarshalText(l.Key) == nil {
+		shown.OrderID = &id
+	}
+	return shown
+}
+
+func (s Service) showWhole(l ops.DeadLetter) WholeDeadLetter {
+	headers := make([]RecordHeader, len(l.Headers))
+	for i, h := range l.Headers {
+		headers[i] = RecordHeader{Name: Bytes(h.Key), Value: h.Value}
+	}
+	return WholeDeadLetter{DeadLetter: s.show(l.Summarize()), Value: l.Value, Headers: headers}
+}
 
 // Overview is [ops.Overview] as operators see it.
 type Overview struct {

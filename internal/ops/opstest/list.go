@@ -45,6 +45,21 @@ func pages(t *testing.T, w *world) {
 	}
 }
 
+func leavesOut(t *testing.T, w *world) {
+	for _, value := range [][]byte{nil, {}, []byte("{\xff"), make([]byte, 1<<20+1)} {
+		letter := record()
+		letter.Value = value
+		want := w.save(letter).Summarize()
+		if want.ValueBytes != int64(len(value)) {
+			t.Fatalf("%d bytes of %d", want.ValueBytes, len(value))
+		}
+		list := w.list(ops.Open, uuid.Nil, 1000)
+		if diff := cmp.Diff(want, list[len(list)-1]); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
 func counts(_ *testing.T, w *world) {
 	want := ops.DeadLetterCounts{}
 	check := func() {
