@@ -42,11 +42,26 @@ type DeadLetter struct {
 	Reason string // why it was discarded
 }
 
+// Summary is a dead letter as a list has it: without its value and headers, which may be large.
+type Summary struct {
+	DeadLetter
+	ValueBytes int64 // size of the value; 0 as well if there is none
+}
+
+// Summarize leaves out what may be large.
+func (d DeadLetter) Summarize() Summary {
+	size := int64(len(d.Value))
+	d.Value, d.Headers = nil, nil
+	return Summary{d, size}
+}
+
 // DeadLetterStore is the table of dead letters that a service has. It holds no rules.
 type DeadLetterStore interface {
 	DeadLetter(ctx context.Context, id uuid.UUID) (DeadLetter, bool, error)
 	// DeadLetters returns up to limit dead letters by id after the given one; an empty state selects all.
-	DeadLetters(ctx context.Context, state State, after uuid.UUID, limit int) ([]DeadLetter, error)
+	DeadLetters(ctx context.Context, state State, after uuid.UUID, limit int) ([]Summary, error)
+	// CountDeadLetters counts all dead letters by their state.
+	CountDeadLetters(ctx context.Context) (DeadLetterCounts, error)
 	WriteDeadLetter(ctx context.Context, f func(DeadLetterTx) error) error
 }
 
