@@ -10,6 +10,7 @@ import (
 	"kuhnya/internal/auth"
 	"kuhnya/internal/establishment/establishmenthttp"
 	"kuhnya/internal/kitchen/kitchenhttp"
+	"kuhnya/internal/ops/opshttp"
 )
 
 var update = flag.Bool("update", false, "write api/openapi.yaml instead of comparing it")
@@ -19,6 +20,9 @@ func TestOpenAPI(t *testing.T) {
 	api := NewAPI(Config{Version: "v1", Log: slog.New(slog.DiscardHandler)}, auth.NewVerifier(auth.Key{}))
 	kitchenhttp.Register(api, nil, nil)
 	establishmenthttp.Register(api, nil, nil)
+	for _, service := range Services {
+		opshttp.Register(api, opshttp.Service{Name: service})
+	}
 	served, _ := api.OpenAPI()
 	const path = "../../api/openapi.yaml"
 	if *update {
