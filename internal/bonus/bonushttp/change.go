@@ -11,7 +11,7 @@ import (
 // then are embedded fields read.
 type CampaignChange struct {
 	Name     *string     `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	Kind     *bonus.Kind `json:"kind,omitempty" enum:"percent,fixed"`
+	Kind     *bonus.Kind `json:"kind,omitempty" enum:"percent,fixed" doc:"Can be said again, but not changed."`
 	Value    *int64      `json:"value,omitempty" minimum:"1" doc:"With percent: basis points of the order's total. With fixed: points for each order."`
 	Timezone *string     `json:"timezone,omitempty" doc:"IANA name. By itself it moves nothing: starts_at and ends_at are kept as moments."`
 	CampaignOptions

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"time"
-	_ "time/tzdata" // zones must be known on machines without a zone database
 
 	"kuhnya/internal/fault"
 )
