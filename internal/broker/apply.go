@@ -14,9 +14,13 @@ import (
 	"kuhnya/outbox"
 )
 
+// ErrNoConcern says of a record that its reader understands what it is and has nothing to do for it.
+var ErrNoConcern = errors.New("record of no concern")
+
 // ApplyAll decodes the records of a poll and hands those that are understood, in their order, to apply, all at once.
 // It returns a result per record, as a [consume.Handler] does: records that can't be decoded have their error, records
-// of a type that nobody here knows are [consume.ErrUnknown], which their consumer passes over and counts.
+// of a type that nobody here knows are [consume.ErrUnknown], which their consumer passes over and counts, and those of no
+// concern to this reader have none.
 func ApplyAll[Command any](records []*kgo.Record, decode func(*kgo.Record) (Command, error), apply func([]Command) []error) []error {
 	results := make([]error, len(records))
 	var commands []Command
@@ -28,7 +32,7 @@ func ApplyAll[Command any](records []*kgo.Record, decode func(*kgo.Record) (Comm
 			commands, at = append(commands, command), append(at, i)
 		case errors.Is(err, event.ErrUnknownType):
 			results[i] = consume.ErrUnknown
-		default:
+		case !errors.Is(err, ErrNoConcern):
 			results[i] = err
 		}
 	}

@@ -84,17 +84,23 @@ func NewDeadLetters(store DeadLetterStore, wake func()) *DeadLetters {
 	return &DeadLetters{store, wake}
 }
 
+// Redrivable returns why a dead letter can't be sent again, nil if it can be or was.
+func Redrivable(state State, redrives int) error {
+	switch {
+	case state == Discarded:
+		return fault.New(fault.DeadLetterDiscarded, "this dead letter was discarded")
+	case state == Open && redrives >= MaxRedrives:
+		return fault.New(fault.RedriveLimit, "this record was sent again %d times already", redrives)
+	}
+	return nil
+}
+
 // Redrive sends the record of a dead letter to its topic again, for the group that gave it up only. A dead letter that
 // was redriven before stays as it is.
 func (d *DeadLetters) Redrive(ctx context.Context, id uuid.UUID) (DeadLetter, error) {
 	letter, err := d.change(ctx, id, func(tx DeadLetterTx, letter *DeadLetter) error {
-		switch {
-		case letter.State == Redriven:
-			return nil
-		case letter.State == Discarded:
-			return fault.New(fault.DeadLetterDiscarded, "this dead letter was discarded")
-		case letter.RedriveCount >= MaxRedrives:
-			return fault.New(fault.RedriveLimit, "this record was sent again %d times already", letter.RedriveCount)
+		if err := Redrivable(letter.State, letter.RedriveCount); err != nil || letter.State == Redriven {
+			return err
 		}
 		if err := tx.AppendOutbox([]outbox.Message{again(*letter)}); err != nil {
 			return refuseTooLarge(fmt.Errorf("append to the outbox: %w", err))

@@ -31,7 +31,7 @@ type DeadLetter struct {
 // WholeDeadLetter is a dead letter with all of its record.
 type WholeDeadLetter struct {
 	DeadLetter
-	Value   Bytes    `json:"value"`
+	Value   Bytes          `json:"value"`
 	Headers []RecordHeader `json:"headers" doc:"The record's own, in their order; a name may come twice."`
 }
 
