@@ -15,6 +15,7 @@ import (
 	"kuhnya/internal/database"
 	"kuhnya/internal/database/messagesql"
 	"kuhnya/internal/httpapi"
+	"kuhnya/internal/obs"
 	"kuhnya/outbox"
 )
 
@@ -30,6 +31,7 @@ const (
 type unit struct {
 	name     string
 	log      *slog.Logger
+	metrics  *obs.Service
 	topics   []string // that it reads
 	db       *database.SQLite
 	outbox   messagesql.Outbox
@@ -76,7 +78,7 @@ func (u *unit) open(ctx context.Context, c Config, m *messaging) (err error) {
 	}
 	u.onStopClose(publisher.Close)
 	u.outbox = messagesql.NewOutbox(u.db)
-	u.relay = outbox.NewRelay(outbox.RelayOptions{Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log})
+	u.relay = outbox.NewRelay(outbox.RelayOptions{Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log, Observe: u.metrics.Relay()})
 	return nil
 }
 
@@ -88,7 +90,7 @@ func (u *unit) consume(ctx context.Context, c Config, m *messaging, handler cons
 		ClientOptions: m.connection.ConsumerOptions(), DeadLetterOptions: m.connection.ProducerOptions(),
 		Handler: handler, Classify: broker.Classify, DeadLetters: messagesql.NewDeadLetters(u.db),
 		MaxMessageBytes: m.deadLetterLimit(ctx, u.name, u.topics, u.log),
-		Grace:           consumerGrace, CommitTimeout: commitTimeout, Logger: u.log,
+		Grace:           consumerGrace, CommitTimeout: commitTimeout, Logger: u.log, Events: u.metrics.Consumer(u.topics),
 	})
 	return err
 }
