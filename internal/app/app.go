@@ -25,6 +25,7 @@ type App struct {
 	api       *httpapi.API
 	server    *http.Server
 	metrics   *obs.Metrics
+	vitals    *vitals
 	shown     *obs.Server // the metrics; nil if nobody asked for them
 	failed    chan error  // the first that goes wrong for good
 	ready     atomic.Bool
@@ -68,6 +69,9 @@ func (a *App) start(ctx context.Context) (err error) {
 		return err
 	}
 	a.api = NewAPI(a.config, auth.NewVerifier(key))
+	if err := a.openVitals(); err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
 	a.handleHealth()
 	a.measure()
 	a.ready.Store(true)

@@ -64,7 +64,7 @@ func plant(t *testing.T, data, service string, statements ...string) {
 // withBroker runs the embedded broker of the folder as a server does.
 func withBroker(t *testing.T, data string, do func(*embedded.Broker)) {
 	t.Helper()
-	b, err := OpenBroker(t.Context(), data, "", topics, slog.New(slog.DiscardHandler))
+	b, err := openBroker(t.Context(), Config{Data: data, Topics: topics, Log: slog.New(slog.DiscardHandler)})
 	must(t, err)
 	do(b)
 	must(t, b.Close(context.Background()))

@@ -48,6 +48,8 @@ type Config struct {
 	KafkaBrokers []string // empty: the embedded broker in Data
 	KafkaAddr    string   // loopback host:port on which the embedded broker listens too; "" for none
 	Topics       event.Topics
+	// BrokerReserve is the free disk space in bytes below which the embedded broker takes nothing; 0 for its default.
+	BrokerReserve int64
 
 	RepublishAfter         time.Duration // age at which unsent steps are sent without a press
 	AllowDemoAuthOnNetwork bool          // demo sign-in on other addresses than loopback

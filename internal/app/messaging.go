@@ -25,7 +25,7 @@ type messaging struct {
 func (m *messaging) open(ctx context.Context, c Config) (err error) {
 	m.connection = broker.Connection{Seeds: c.KafkaBrokers}
 	if len(c.KafkaBrokers) == 0 {
-		if m.embedded, err = OpenBroker(ctx, c.Data, c.KafkaAddr, c.Topics, c.Log); err != nil {
+		if m.embedded, err = openBroker(ctx, c); err != nil {
 			return err
 		}
 		m.connection = m.embedded.Connection()
@@ -41,10 +41,10 @@ func (m *messaging) open(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-// OpenBroker opens the embedded broker of a data folder.
-func OpenBroker(ctx context.Context, data, addr string, topics event.Topics, log *slog.Logger) (*embedded.Broker, error) {
+func openBroker(ctx context.Context, c Config) (*embedded.Broker, error) {
 	return embedded.Open(ctx, embedded.Options{
-		Dir: filepath.Join(data, "broker"), Addr: addr, Topics: topics, Logger: log.With("component", "broker"),
+		Dir: filepath.Join(c.Data, "broker"), Addr: c.KafkaAddr, Topics: c.Topics, Reserve: c.BrokerReserve,
+		Logger: c.Log.With("component", "broker"),
 	})
 }
 

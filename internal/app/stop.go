@@ -82,6 +82,7 @@ func (a *App) close(ctx context.Context) error {
 	hidden := make(chan error, 1)
 	go func() { hidden <- a.shown.Close(ctx) }()
 	err := errors.Join(a.stopUnits(ctx), <-hidden)
+	a.vitals.close()
 	return errors.Join(err, within(ctx, "messaging", a.messaging.close))
 }
 
