@@ -51,6 +51,7 @@ type cli struct {
 	Migrate migrateCmd `cmd:"" help:"Create or upgrade the databases; up and serve do it too."`
 	Token   tokenCmd   `cmd:"" help:"Print a bearer token for the API to stdout."`
 	Audit   auditCmd   `cmd:"" help:"Check the invariants in the databases, server running or not. 0: clean, 1: violation, 2: could not check, 3: not at rest."`
+	Backup  backupCmd  `cmd:"" help:"Copy the data folder of running services with the embedded broker, to restore from."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
