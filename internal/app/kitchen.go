@@ -22,7 +22,7 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 	u.sweepers = append(u.sweepers, sweeper.Run)
 	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store) }
 	if c.Demo {
-		if err := bringDemoData(ctx, service, store); err != nil {
+		if err := bringDemoPlaces(ctx, service, store); err != nil {
 			return err
 		}
 	}
