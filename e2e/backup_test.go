@@ -84,13 +84,12 @@ func (r *rush) wantRestored(folder string, before []rushOrder) {
 }
 
 func backupRefusals(t *testing.T) {
-	stopped := soloSite(t)
+	running, stopped, elsewhere := soloSite(t), soloSite(t), t.TempDir()
 	stopped.kitchen.stop(t)
-	external := brokerSite(t)
-	elsewhere := t.TempDir() // where services run on brokers that are not theirs
-	start(t, serving("serve", elsewhere, "--kafka-brokers", external.kafka(), "--topic-prefix", "elsewhere.")...)
+	broker := start(t, "broker", "--data", t.TempDir(), "--kafka-addr", "127.0.0.1:0")
+	start(t, serving("serve", elsewhere, "--kafka-brokers", broker.kafka)...)
 	for name, data := range map[string]string{
-		"a folder that isn't there": absent(t), "one on which nothing runs": stopped.data, "one without a broker": elsewhere,
+		"a folder that isn't there": absent(t), "one on which nothing runs": stopped.data, "one whose broker is elsewhere": elsewhere,
 	} {
 		t.Run(name, func(t *testing.T) {
 			parent := t.TempDir()
@@ -100,8 +99,8 @@ func backupRefusals(t *testing.T) {
 			}
 		})
 	}
-	wantRefused(t, command(t, "backup", "--data", external.data, filepath.Join(absent(t), "backup")))
-	wantRefused(t, command(t, "backup", "--data", external.data))
+	wantRefused(t, command(t, "backup", "--data", running.data))
+	wantRefused(t, command(t, "backup", "--data", running.data, filepath.Join(absent(t), "backup")))
 }
 
 func backupTwice(t *testing.T) {
