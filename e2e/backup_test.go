@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -108,7 +109,13 @@ func backupTwice(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "backup")
 	s.backup(t, folder)
 	before := contents(t, folder)
-	wantRefused(t, command(t, "backup", "--data", s.data, folder))
+	for _, existing := range []string{folder, t.TempDir()} {
+		r := command(t, "backup", "--data", s.data, existing)
+		wantRefused(t, r)
+		if !strings.Contains(r.stderr, "must not exist yet") {
+			t.Errorf("stderr doesn't say what is wrong: %s", r.stderr)
+		}
+	}
 	if after := contents(t, folder); len(after) != len(before) || after["kitchen.db"] != before["kitchen.db"] {
 		t.Errorf("files were %d, are %d", len(before), len(after))
 	}
