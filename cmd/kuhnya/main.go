@@ -89,13 +89,17 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// options say how the command line is read, whatever it is bound to.
+var options = []kong.Option{
+	kong.Name("kuhnya"), kong.DefaultEnvars("KUHNYA"), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	kong.Description("Food ordering in which every request, callback and message may safely be sent again."),
+}
+
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible()
 	defer stop()
-	parser, err := kong.New(&cli{}, kong.Name("kuhnya"), kong.DefaultEnvars("KUHNYA"), kong.Writers(stdout, stderr),
-		kong.Description("Food ordering in which every request, callback and message may safely be sent again."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))
+	parser, err := kong.New(&cli{}, append(options, kong.Writers(stdout, stderr),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))...)
 	if err != nil {
 		panic(err) // the command line's declaration is wrong
 	}
