@@ -37,7 +37,7 @@ type Terms struct {
 	MinOrder        int64 // smallest total, in minor units of the order's currency; 0: none
 	CapPerOrder     int64 // most points of one order; 0: no cap
 	Timezone        string
-	StartsAt        time.Time  // first moment of the window
+	StartsAt        time.Time  // first moment of the window; of a new campaign zero for now
 	EndsAt          *time.Time // first moment after it; nil: open
 	EstablishmentID *uuid.UUID // nil: every establishment
 	Active          bool
@@ -101,7 +101,9 @@ func create(tx Tx, c Campaign) (saved Campaign, replayed bool, err error) {
 	if err != nil {
 		return Campaign{}, false, fmt.Errorf("read the clock: %w", err)
 	}
-	c.CreatedAt, c.UpdatedAt = now, now
+	if c, err = c.begin(now); err != nil {
+		return Campaign{}, false, err
+	}
 	inserted, err := tx.InsertCampaign(c)
 	switch {
 	case err != nil:
@@ -110,6 +112,15 @@ func create(tx Tx, c Campaign) (saved Campaign, replayed bool, err error) {
 		return Campaign{}, false, ErrLostKey
 	}
 	return c, false, nil
+}
+
+// begin is a new campaign at the moment of its creation, which is also its start if its terms name none.
+func (c Campaign) begin(now time.Time) (Campaign, error) {
+	c.CreatedAt, c.UpdatedAt = now, now
+	if c.StartsAt.IsZero() {
+		c.StartsAt = now
+	}
+	return c, c.Terms.check() // again: its end may be over
 }
 
 // existing returns the campaign that a command has made before, by its key or else by its id.
@@ -221,8 +232,6 @@ func (t Terms) check() error {
 		return fault.Invalid("/cap_per_order", "must not be negative")
 	case t.EstablishmentID != nil && *t.EstablishmentID == uuid.Nil:
 		return fault.Invalid("/establishment_id", "the nil UUID is no id of an establishment")
-	case t.StartsAt.IsZero():
-		return fault.Invalid("/starts_at", "is missing")
 	case t.EndsAt != nil && !t.EndsAt.After(t.StartsAt):
 		return fault.Invalid("/ends_at", "must be after starts_at")
 	}

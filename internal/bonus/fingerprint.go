@@ -19,7 +19,10 @@ func (cmd CreateCampaign) fingerprint() idempotency.Fingerprint {
 	f := idempotency.NewFingerprint("create campaign").
 		String("name", t.Name).String("kind", string(t.Kind)).Int("value", t.Value).
 		Int("min_order", t.MinOrder).Int("cap_per_order", t.CapPerOrder).
-		String("timezone", t.Timezone).Int("starts_at", t.StartsAt.UnixMicro())
+		String("timezone", t.Timezone)
+	if !t.StartsAt.IsZero() {
+		f.Int("starts_at", t.StartsAt.UnixMicro())
+	}
 	if t.EndsAt != nil {
 		f.Int("ends_at", t.EndsAt.UnixMicro())
 	}
