@@ -23,7 +23,7 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store) }
 	u.stuck, u.violations = store.CountOverdue, store.Violations
 	if c.Demo {
-		if err := bringDemoData(ctx, service, store); err != nil {
+		if err := bringDemoPlaces(ctx, service, store); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"kuhnya/internal/auth"
+	"kuhnya/internal/bonus/bonushttp"
 	"kuhnya/internal/establishment/establishmenthttp"
 	"kuhnya/internal/kitchen/kitchenhttp"
 	"kuhnya/internal/ops/opshttp"
@@ -20,6 +21,7 @@ func TestOpenAPI(t *testing.T) {
 	api := NewAPI(Config{Version: "v1", Log: slog.New(slog.DiscardHandler)}, auth.NewVerifier(auth.Key{}))
 	kitchenhttp.Register(api, nil, nil)
 	establishmenthttp.Register(api, nil, nil)
+	bonushttp.Register(api, nil, nil)
 	for _, service := range Services {
 		opshttp.Register(api, opshttp.Service{Name: service})
 	}
