@@ -116,7 +116,8 @@ func (b bus) of(t testing.TB, topic, key string) (records []*kgo.Record) {
 func redrivePoison(t *testing.T) {
 	s := newStage(t)
 	s.awaitTicket(t, s.id)
-	sent := s.bus.send(t, poison(ordersTopic, s.id, withHeader("ce_type", "order.placed.v1"), withHeader("ce_id", newKey()), kgo.RecordHeader{Key: "empty"}))
+	sent := s.bus.send(t, poison(ordersTopic, s.id,
+		withHeader("ce_type", "order.status_changed.v1"), withHeader("ce_id", newKey()), kgo.RecordHeader{Key: "empty"}))
 	for n := range 6 {
 		letters := s.awaitLetters(t, "establishment", s.id, n+1)
 		last := letters[n]
@@ -309,6 +310,9 @@ func redriveOwn(t *testing.T) {
 		if !strings.Contains(r.stdout, id) || !strings.Contains(r.stdout, "1 open; asked "+service+"; not running here: ") {
 			t.Errorf("%s", r.stdout)
 		}
+	}
+	if r := s.dlq(t, s.kitchen.url, "list", "--service", "establishment"); r.code != 2 || !strings.Contains(r.stderr, "no process at "+s.kitchen.url) {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 	both := s.kitchen.url + "," + s.board.url
 	if r := s.dlq(t, both, "redrive", kitchens[0].ID, boards[0].ID); r.code != 0 || strings.Count(r.stdout, ": sent\n") != 2 {
