@@ -66,6 +66,7 @@ func (a *App) start(ctx context.Context) error {
 	a.ready.Store(true)
 	for _, u := range a.units {
 		u.register(a.api)
+		u.registerOps(a.api, a.messaging)
 		u.start(a.fail)
 	}
 	a.serve()

@@ -11,6 +11,7 @@ import (
 	"kuhnya/internal/bonus/bonushttp"
 	"kuhnya/internal/establishment/establishmenthttp"
 	"kuhnya/internal/kitchen/kitchenhttp"
+	"kuhnya/internal/ops/opshttp"
 )
 
 var update = flag.Bool("update", false, "write api/openapi.yaml instead of comparing it")
@@ -21,6 +22,9 @@ func TestOpenAPI(t *testing.T) {
 	kitchenhttp.Register(api, nil, nil)
 	establishmenthttp.Register(api, nil, nil)
 	bonushttp.Register(api, nil, nil)
+	for _, service := range Services {
+		opshttp.Register(api, opshttp.Service{Name: service})
+	}
 	served, _ := api.OpenAPI()
 	const path = "../../api/openapi.yaml"
 	if *update {

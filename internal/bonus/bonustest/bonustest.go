@@ -65,7 +65,7 @@ type world struct {
 	service  *bonus.Service
 	other    *bonus.Service
 	campaign bonus.Campaign
-	began    time.Time // by the database's clock, when the campaign was created
+	newest   time.Time // when the newest campaign was created, by the database's clock
 
 	mu    sync.Mutex
 	users map[string]bool // who may have got points
@@ -77,7 +77,6 @@ func newWorld(t *testing.T, engine Engine) *world {
 	w := &world{t: t, ctx: t.Context(), cleanup: t.Cleanup, engine: engine, users: map[string]bool{}}
 	w.service, w.other = w.newService(engine.Store), w.newService(engine.Store)
 	w.campaign = w.mustCreate(percent(500))
-	w.began = w.campaign.CreatedAt
 	return w
 }
 
@@ -114,6 +113,7 @@ func (w *world) mustCreate(terms bonus.Terms) bonus.Campaign {
 	w.t.Helper()
 	c, _, err := w.service.CreateCampaign(w.ctx, bonus.CreateCampaign{Terms: terms, Caller: "operator:olga"})
 	w.must(err)
+	w.newest = c.CreatedAt
 	return c
 }
 

@@ -9,10 +9,10 @@ import (
 	"kuhnya/internal/bonus"
 )
 
-// order is a completed order of 450.00, placed when the campaign was there already.
+// order is a completed order of 450.00, placed when the campaigns were there already.
 func (w *world) order(user string) bonus.Completed {
 	return bonus.Completed{
-		OrderID: uuid.New(), UserID: user, EstablishmentID: uuid.New(), Total: rub(450_00), PlacedAt: w.began,
+		OrderID: uuid.New(), UserID: user, EstablishmentID: uuid.New(), Total: rub(450_00), PlacedAt: w.newest,
 	}
 }
 
