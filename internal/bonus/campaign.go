@@ -79,11 +79,12 @@ func (s *Service) CreateCampaign(ctx context.Context, cmd CreateCampaign) (c Cam
 	if err := cmd.Terms.check(); err != nil {
 		return Campaign{}, false, err
 	}
-	created := Campaign{
-		ID: cmd.ID, Version: 1, Terms: cmd.Terms, Creator: cmd.Caller, Key: cmd.Key, Command: cmd.fingerprint(),
-	}
+	created := Campaign{ID: cmd.ID, Version: 1, Terms: cmd.Terms, Creator: cmd.Caller, Key: cmd.Key}
 	if created.ID == uuid.Nil {
 		created.ID = newID()
+	}
+	if created.Key != "" {
+		created.Command = cmd.fingerprint()
 	}
 	err = s.write(ctx, func(tx Tx) error {
 		c, replayed, err = create(tx, created)
