@@ -170,8 +170,11 @@ func (c Campaign) change(tx Tx, terms Terms) (Campaign, error) {
 	if err := terms.check(); err != nil {
 		return Campaign{}, err
 	}
-	if terms.Kind != c.Kind {
+	switch {
+	case terms.Kind != c.Kind:
 		return Campaign{}, fault.Invalid("/kind", "the kind of a campaign can't change")
+	case terms.StartsAt.IsZero():
+		return Campaign{}, fault.Invalid("/starts_at", "can't be taken away from a campaign")
 	}
 	if terms.equal(c.Terms) {
 		return c, nil

@@ -71,6 +71,7 @@ func Run(t *testing.T, open func(*testing.T) Engine) {
 		"Campaign/is_created_once_by_parallel_repeats":             createsOnce,
 		"Campaign/decides_again_after_losing_its_key":              losesTheCampaignKey,
 		"Campaign/finds_a_fixed_id":                                findsAFixedID,
+		"Campaign/starts_now_unless_told_otherwise":                startsNow,
 		"Campaign/refuses_terms_that_mean_nothing":                 refusesTerms,
 		"Campaign/changes_from_now_on":                             changesFromNowOn,
 		"Campaign/equal_terms_add_no_version":                      equalTerms,

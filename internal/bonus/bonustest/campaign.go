@@ -166,6 +166,25 @@ func findsAFixedID(t *testing.T, w *world) {
 	w.same("what an operator changed since stays", changed, again)
 }
 
+// startsNow has an operator name no start: that is the moment of creation, for repeats too.
+func startsNow(t *testing.T, w *world) {
+	terms := percent(500)
+	terms.StartsAt = zero
+	cmd := bonus.CreateCampaign{Terms: terms, Caller: "operator:olga", Key: "k"}
+	c, _, err := w.service.CreateCampaign(w.ctx, cmd)
+	w.must(err)
+	w.same("start", c.CreatedAt, c.StartsAt)
+	again, replayed, err := w.service.CreateCampaign(w.ctx, cmd)
+	w.must(err)
+	if !replayed {
+		t.Error("not marked as replayed")
+	}
+	w.same("replay", c, again)
+	cmd.Key, cmd.Terms.EndsAt = "k2", &c.CreatedAt
+	_, _, err = w.service.CreateCampaign(w.ctx, cmd)
+	w.mustRefuse(err, fault.InvalidRequest)
+}
+
 func refusesTerms(t *testing.T, w *world) {
 	for name, c := range map[string]struct {
 		pointer string
@@ -187,7 +206,6 @@ func refusesTerms(t *testing.T, w *world) {
 		"the machine's zone":    {"/timezone", func(t *bonus.Terms) { t.Timezone = "Local" }},
 		"unknown zone":          {"/timezone", func(t *bonus.Terms) { t.Timezone = "Europe/Nowhere" }},
 		"a path for a zone":     {"/timezone", func(t *bonus.Terms) { t.Timezone = "../etc/localtime" }},
-		"no start":              {"/starts_at", func(t *bonus.Terms) { t.StartsAt = zero }},
 		"ends at its start":     {"/ends_at", func(t *bonus.Terms) { t.EndsAt = new(t.StartsAt) }},
 		"ends within its tick":  {"/ends_at", func(t *bonus.Terms) { t.EndsAt = new(t.StartsAt.Add(999)) }},
 		"ends before its start": {"/ends_at", func(t *bonus.Terms) { t.EndsAt = new(t.StartsAt.Add(-time.Hour)) }},
@@ -256,6 +274,11 @@ func refusesChanges(_ *testing.T, w *world) {
 	w.mustRefuse(err, fault.NotFound)
 	_, err = w.service.ChangeCampaign(w.ctx, w.campaign.ID, func(t bonus.Terms) (bonus.Terms, error) {
 		t.Kind = bonus.Fixed
+		return t, nil
+	})
+	w.mustRefuse(err, fault.InvalidRequest)
+	_, err = w.service.ChangeCampaign(w.ctx, w.campaign.ID, func(t bonus.Terms) (bonus.Terms, error) {
+		t.StartsAt = zero
 		return t, nil
 	})
 	w.mustRefuse(err, fault.InvalidRequest)
