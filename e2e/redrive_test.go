@@ -65,18 +65,12 @@ func lettersOf(service string) string { return "/v1/" + service + "/dead-letters
 // letters lists a service's dead letters of an order, page by page, by their ids.
 func (s *site) letters(t testing.TB, service, order string) (found []deadLetter) {
 	t.Helper()
-	for path, more := lettersOf(service)+"?limit=50", ""; ; {
-		page := into[list[deadLetter]](t, s.operator(t).send(t, "GET", path+more, nil).want(t, 200))
-		for _, letter := range page.Items {
-			if letter.OrderID == order {
-				found = append(found, letter)
-			}
+	for _, letter := range pages[deadLetter](t, s.operator(t), lettersOf(service), 50) {
+		if letter.OrderID == order {
+			found = append(found, letter)
 		}
-		if page.NextCursor == "" {
-			return found
-		}
-		more = "&cursor=" + page.NextCursor
 	}
+	return found
 }
 
 // awaitLetters waits until a service has so many dead letters of an order.
