@@ -13,6 +13,8 @@ const (
 	Stock      = 1 // on hand = changes by hand − taken by live orders, never negative
 	ClientKey  = 2 // a user's key names one order
 	History    = 3 // an order's events are a path of the state machine that ends in its status
+	Accrual    = 4 // what an order earned was accrued once, and what was accrued for an order was earned
+	Ledger     = 5 // accruals, ledger, balances and saved answers tell the same story
 	Projection = 6 // at rest: tickets, steps and orders tell the same story
 )
 
