@@ -121,7 +121,7 @@ func (c client) request(method, path string, body any, headers ...string) (*http
 
 // url completes a path with the process that answers for it.
 func (c client) url(path string) string {
-	if strings.HasPrefix(path, "/v1/tickets") {
+	if strings.HasPrefix(path, "/v1/tickets") || strings.HasPrefix(path, "/v1/establishment/") {
 		return c.site.board.url + path
 	}
 	return c.site.kitchen.url + path
