@@ -3,10 +3,12 @@ package bonussql
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"kuhnya/internal/audit"
 	"kuhnya/internal/bonus"
 	"kuhnya/internal/database"
+	"kuhnya/internal/money"
 )
 
 // report notes a violation.
@@ -79,4 +81,34 @@ func checkEvaluationLines(c *database.Conn, found report) error {
 			found(audit.Accrual, "order "+r.UUID(0).String(), "earned %d points by campaign %s, but nothing was accrued", r.Int(2), r.UUID(1))
 			return nil
 		})
+}
+
+// AuditEvaluations reads what the comparison with orders needs, in one snapshot, by the id of the order.
+func (s SQLite) AuditEvaluations(ctx context.Context) iter.Seq2[audit.Evaluation, error] {
+	return database.Rows(ctx, s.db, func(r database.Row) audit.Evaluation {
+		return audit.Evaluation{ID: r.UUID(0), User: r.Text(1), Total: money.Money{Amount: r.Int(2), Currency: r.Text(3)}}
+	}, `SELECT order_id, user_id, total, currency FROM evaluations ORDER BY order_id`)
+}
+
+// AuditEarnings reads the accruals that came of records of orders, in one snapshot, by the id of the order.
+func (s SQLite) AuditEarnings(ctx context.Context) iter.Seq2[audit.Earning, error] {
+	return database.Rows(ctx, s.db, func(r database.Row) audit.Earning {
+		return audit.Earning{ID: r.UUID(0), Accrual: r.UUID(1), User: r.Text(2)}
+	}, `SELECT order_id, id, user_id FROM accruals WHERE origin = 'event' ORDER BY order_id`)
+}
+
+// Progress tells whether bonus has changed in between two looks: whatever is done there adds a row to one of these, and
+// none is ever changed or deleted, so if it is equal twice, nothing was done.
+type Progress struct{ Versions, Evaluations, Accruals, Answers int64 }
+
+// AuditProgress reads the progress of campaigns and accruals.
+func (s SQLite) AuditProgress(ctx context.Context) (p Progress, err error) {
+	err = s.db.Read(ctx, func(c *database.Conn) error {
+		return c.Query(`SELECT (SELECT count(*) FROM campaign_versions), (SELECT count(*) FROM evaluations),
+			(SELECT count(*) FROM accruals), (SELECT count(*) FROM accrual_answers)`, func(r database.Row) error {
+			p = Progress{Versions: r.Int(0), Evaluations: r.Int(1), Accruals: r.Int(2), Answers: r.Int(3)}
+			return nil
+		})
+	})
+	return p, err
 }
