@@ -2,6 +2,7 @@ package event_test
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,26 @@ func TestFact_becomes_a_message_of_CloudEvents(t *testing.T) {
 	}
 	if diff := cmp.Diff(envelope, event.Open(got.Headers)); diff != "" {
 		t.Errorf("envelope (-want +got):\n%s", diff)
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	order, trace := slog.Any("order_id", orderID), slog.String("trace_id", "0af7651916cd43dd8448eb211c80319c")
+	for name, c := range map[string]struct {
+		key, traceparent string
+		want             []slog.Attr
+	}{
+		"order and trace":           {orderID.String(), traceparent, []slog.Attr{order, trace}},
+		"an id in capital letters":  {strings.ToUpper(orderID.String()), "", []slog.Attr{order}},
+		"no trace":                  {orderID.String(), "", []slog.Attr{order}},
+		"what a stranger put there": {"Bearer secret", "00-secret", nil},
+		"nothing":                   {"", "", nil},
+	} {
+		m := outbox.Message{Key: c.key, Headers: []outbox.Header{{Key: "traceparent", Value: []byte(c.traceparent)}}}
+		if diff := cmp.Diff(c.want, event.Describe(m)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
