@@ -21,8 +21,9 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, u.log)
 	u.sweepers = append(u.sweepers, sweeper.Run)
 	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store) }
+	u.stuck, u.violations = store.CountOverdue, store.Violations
 	if c.Demo {
-		if err := bringDemoData(ctx, service, store); err != nil {
+		if err := bringDemoPlaces(ctx, service, store); err != nil {
 			return err
 		}
 	}
