@@ -90,20 +90,27 @@ func logLines(t *testing.T, p *process) (lines []map[string]any) {
 }
 
 func traceOfAnOrder(t *testing.T) {
+	const bonuses = "kuhnya.bonuses"
 	s := newTracing(t)
 	placing, placeparent := newTrace()
 	pressing, pressparent := newTrace()
+	completing, completeparent := newTrace()
 	placed := s.alice.send(t, "POST", "/v1/orders", s.portions(0, 1), "traceparent", placeparent).want(t, 201)
 	s.id = into[order](t, placed).ID
 	s.awaitTicket(t, s.id)
-	pressed := s.accept(t, pressparent)
-	s.awaitOrder(t, s.id, "accepted")
-	s.awaitTold(t, ordersTopic, 2)
+	pressed := s.pressIn(t, "accept", pressparent)
+	s.pressIn(t, "start", "")
+	s.pressIn(t, "ready", "")
+	s.pressIn(t, "complete", completeparent)
+	s.awaitTold(t, bonuses, 1)
 
 	orders, statuses := s.told(t, ordersTopic), s.told(t, statusesTopic)
 	wantTrace(t, orders[0], placing, placeparent)
 	callback := wantTrace(t, statuses[0], pressing, pressparent)
 	wantTrace(t, orders[1], pressing, pressparent, callback)
+	callback = wantTrace(t, statuses[3], completing, completeparent)
+	wantTrace(t, orders[4], completing, completeparent, callback)
+	wantTrace(t, s.told(t, bonuses)[0], completing, completeparent, callback)
 
 	type line = map[string]any
 	request := func(r response) string { return r.header.Get("X-Request-Id") }
@@ -119,16 +126,17 @@ func traceOfAnOrder(t *testing.T) {
 			"actor_kind": "staff", "trace_id": pressing},
 		{"level": "DEBUG", "msg": "record settled", "service": "kitchen", "topic": statusesTopic, "trace_id": pressing},
 		{"level": "DEBUG", "msg": "record settled", "service": "establishment", "topic": ordersTopic, "trace_id": pressing},
+		{"level": "DEBUG", "msg": "record settled", "service": "bonus", "topic": ordersTopic, "trace_id": completing},
 	} {
 		want["order_id"] = s.id
 		s.wantLine(t, want)
 	}
 }
 
-// accept presses accept, as part of a trace.
-func (s *stage) accept(t *testing.T, traceparent string) response {
+// pressIn presses a button as part of a trace.
+func (s *stage) pressIn(t *testing.T, action, traceparent string) response {
 	t.Helper()
-	return s.cook.send(t, "POST", "/v1/tickets/"+s.id+"/advance", pressing("accept"), "traceparent", traceparent).want(t, 200)
+	return s.cook.send(t, "POST", "/v1/tickets/"+s.id+"/advance", pressing(action), "traceparent", traceparent).want(t, 200)
 }
 
 // awaitTold waits until a topic has so many records of the order.
@@ -143,8 +151,8 @@ func traceOfAPress(t *testing.T) {
 	s.awaitTicket(t, s.id)
 	id, traceparent := newTrace()
 	_, another := newTrace()
-	s.accept(t, traceparent)
-	s.accept(t, another)
+	s.pressIn(t, "accept", traceparent)
+	s.pressIn(t, "accept", another)
 	sent := s.told(t, statusesTopic)
 	if len(sent) != 2 {
 		t.Fatalf("%d records, want 2", len(sent))

@@ -48,7 +48,7 @@ type Envelope struct {
 	ID             string
 	Type           Type
 	IdempotencyKey string
-	TraceParent    string
+	TraceParent    string // "" if it is invalid: what a stranger wrote there must not go further
 }
 
 // Fact is an event about to be told.
@@ -100,6 +100,9 @@ func Open(headers []outbox.Header) (e Envelope) {
 		case headerTraceParent:
 			e.TraceParent = string(h.Value)
 		}
+	}
+	if trace.ID(e.TraceParent) == "" {
+		e.TraceParent = ""
 	}
 	return e
 }

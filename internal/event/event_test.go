@@ -96,6 +96,7 @@ func TestOpen(t *testing.T) {
 		"none":             {},
 		"nil value":        {headers: []outbox.Header{{Key: "ce_type"}, {Key: "ce_id"}, {Key: "idempotency-key"}}},
 		"last counts":      {[]outbox.Header{{Key: "ce_id", Value: []byte("1")}, {Key: "ce_id", Value: []byte("2")}}, event.Envelope{ID: "2"}},
+		"a bad trace":      {headers: []outbox.Header{{Key: "traceparent", Value: []byte("00-\xff")}}},
 		"names are exact":  {headers: []outbox.Header{{Key: "CE_ID", Value: []byte("1")}, {Key: "ce-id", Value: []byte("1")}}},
 		"foreign and odd":  {headers: []outbox.Header{{Key: "", Value: []byte("1")}, {Key: "\xff", Value: []byte("\x00")}}},
 		"any bytes inside": {[]outbox.Header{{Key: "idempotency-key", Value: []byte("\xff\n")}}, event.Envelope{IdempotencyKey: "\xff\n"}},
