@@ -55,7 +55,7 @@ func declared(model *kong.Application) (rows []flagRow) {
 				index[[2]string{row.Flag, row.Default}] = i
 				rows = append(rows, row)
 			}
-			rows[i].Commands += ", `" + command.Name + "`"
+			rows[i].Commands += ", `" + command.Path() + "`"
 		}
 	}
 	for i := range rows {
