@@ -31,7 +31,7 @@ func backupUnderLoad(t *testing.T) {
 	data := t.TempDir()
 	auditAfter(t, data)
 	p := start(t, "serve", "--data", data, "--addr", fixedAddr(t))
-	v := openRushVenue(t, &site{data: data, kitchen: p, board: p, tokens: newTokens(data)})
+	v := openRushVenue(t, newSite(data).inOne(p))
 	when, seed := newMoments(t)
 	r := startRush(t, v, seed)
 	backups := map[string][]rushOrder{} // and what was acknowledged before each
@@ -72,7 +72,7 @@ func (r *rush) wantRestored(folder string, before []rushOrder) {
 		r.t.Fatal(err)
 	}
 	p.restart(r.t)
-	restored := &site{data: folder, kitchen: p, board: p}
+	restored := newSite(folder).inOne(p)
 	for _, o := range before {
 		o.customer = o.customer.at(restored)
 		r.wantOrderKept(&o)
