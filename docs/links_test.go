@@ -16,11 +16,7 @@ var (
 
 // TestLinks_lead_somewhere: to files and folders of this repository, and to headings in them.
 func TestLinks_lead_somewhere(t *testing.T) {
-	documents, err := filepath.Glob("*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range append(documents, "../README.md", "../CONTRIBUTING.md") {
+	for _, path := range documents(t) {
 		for _, m := range link.FindAllStringSubmatch(document(t, path), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
@@ -37,6 +33,16 @@ func TestLinks_lead_somewhere(t *testing.T) {
 			}
 		}
 	}
+}
+
+// documents are those of this folder and of the root.
+func documents(t *testing.T) []string {
+	t.Helper()
+	here, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(here, "../README.md", "../CONTRIBUTING.md")
 }
 
 // hasHeading says whether a document has a heading to which GitHub gives that anchor.

@@ -74,6 +74,18 @@ func TestMechanisms_compares_each_with_each(t *testing.T) {
 	}
 }
 
+// TestDocuments_name_tests_that_exist, in all of them.
+func TestDocuments_name_tests_that_exist(t *testing.T) {
+	s := read(t)
+	for _, path := range documents(t) {
+		for _, m := range quoted.FindAllStringSubmatch(document(t, path), -1) {
+			if strings.HasPrefix(m[1], "Test") && !s.hasTest(m[1]) {
+				t.Errorf("%s: there is no test %s", path, m[1])
+			}
+		}
+	}
+}
+
 func document(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
