@@ -294,6 +294,9 @@ func inParallel(n int, f func(i int)) {
 	done.Wait()
 }
 
+// patience bounds what a test waits for; only a failure takes so long.
+const patience = 20 * time.Second
+
 // whileHeld runs f while another process keeps the balances, and with them the transactions of all others, locked.
 func (w *world) whileHeld(f func()) {
 	held, release := make(chan struct{}), make(chan struct{})
@@ -302,7 +305,11 @@ func (w *world) whileHeld(f func()) {
 		err := w.engine.Store.Write(w.ctx, func(tx bonus.Tx) error {
 			err := tx.AddBalances(map[bonus.Account]int64{bonus.Issued: -1})
 			close(held)
-			<-release
+			select {
+			case <-release:
+			case <-time.After(patience):
+				w.t.Error("something waits for a transaction that should not")
+			}
 			return errors.Join(err, errStop)
 		})
 		if !errors.Is(err, errStop) {
@@ -319,8 +326,11 @@ var errStop = errors.New("stop")
 
 // awaitUndecided returns when the service is busy with n keys.
 func (w *world) awaitUndecided(n int) {
-	for w.service.Undecided() != n {
-		runtime.Gosched()
+	w.t.Helper()
+	for begin := time.Now(); w.service.Undecided() != n; runtime.Gosched() {
+		if time.Since(begin) > patience {
+			w.t.Fatalf("%d keys are undecided, want %d", w.service.Undecided(), n)
+		}
 	}
 }
 
