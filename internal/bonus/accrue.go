@@ -285,12 +285,16 @@ func (d *grant) answer(c accruing, answered Accrued) Accrued {
 	return answered
 }
 
-// save writes accruals and answers in one transaction: a key without its effect, or the other way round, never exists.
+// save takes the keys and writes what they stand for, all in one transaction: a key without its effect, or an effect
+// without its key, never exists.
 func (d *grant) save(tx Tx) error {
-	if err := d.booking.save(tx); err != nil {
+	if err := d.takeBusinessKeys(tx); err != nil {
 		return err
 	}
-	return d.takeClientKeys(tx)
+	if err := d.takeClientKeys(tx); err != nil {
+		return err
+	}
+	return d.post(tx)
 }
 
 // takeClientKeys saves the answers. The unique index has the last word about client keys, as it has about business keys.

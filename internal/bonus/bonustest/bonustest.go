@@ -257,6 +257,14 @@ func (w *world) mustBeClean() {
 	}
 }
 
+// messages is how many wait in the outbox.
+func (w *world) messages() int64 {
+	w.t.Helper()
+	depth, err := w.engine.Outbox.Depth(w.ctx)
+	w.must(err)
+	return depth.Waiting
+}
+
 // told is the accruals that the outbox tells of.
 func (w *world) told() map[uuid.UUID]bonus.Accrual {
 	w.t.Helper()
