@@ -24,6 +24,7 @@ import (
 // accruals of 13 points.
 type counter struct {
 	*bonus.Service
+	db       *database.SQLite
 	store    bonus.Store
 	outbox   messagesql.Outbox
 	campaign uuid.UUID
@@ -33,7 +34,7 @@ type counter struct {
 
 func newCounter(t *testing.T) *counter {
 	db := databasetest.SQLite(t, bonussql.Migrations(), messagesql.Migrations())
-	c := &counter{store: bonussql.NewSQLite(db), outbox: messagesql.NewOutbox(db), batches: map[string]int{}}
+	c := &counter{db: db, store: bonussql.NewSQLite(db), outbox: messagesql.NewOutbox(db), batches: map[string]int{}}
 	c.Service = bonus.New(c.store, bonus.Options{
 		Topics: event.Topics{}, Classify: database.BatchClass, Wake: func() {},
 		Observe: func(group string, s batch.Stats) { c.batches[group] += s.Size; c.runs += s.Runs },
@@ -151,6 +152,25 @@ func TestBatch_books_nothing_of_what_can_not_be_answered(t *testing.T) {
 		t.Errorf("outcomes %v", outcomes)
 	}
 	c.mustHave(t, 14, 1)
+}
+
+// TestBatch_an_answer_that_can_not_be_read_harms_no_other is a row that some fault has spoilt.
+func TestBatch_an_answer_that_can_not_be_read_harms_no_other(t *testing.T) {
+	c := newCounter(t)
+	spoilt, other := c.command(), c.command()
+	other.Key = "k2"
+	c.AccrueUnclaimed(t.Context(), spoilt)
+	err := c.db.Write(t.Context(), func(conn *database.Conn) error {
+		return conn.Exec(`UPDATE accrual_answers SET command_fingerprint = x'00'`)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := c.AccrueUnclaimed(t.Context(), other, spoilt)
+	if outcomes[0].Err != nil || outcomes[1].Err == nil {
+		t.Errorf("outcomes %v", outcomes)
+	}
+	c.mustHave(t, 200, 2)
 }
 
 func TestObserve_is_told_which_group_decided(t *testing.T) {

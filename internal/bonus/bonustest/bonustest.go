@@ -65,6 +65,7 @@ func Run(t *testing.T, open func(*testing.T) Engine) {
 		"Evaluate/never_decides_anew":                              neverDecidesAnew,
 		"Evaluate/refuses_what_is_ill_formed":                      refusesIllFormedOrders,
 		"Evaluate/an_order_that_can_not_be_booked_harms_no_other":  overflowHarmsNoOther,
+		"Evaluate/sums_never_wrap":                                 sumsNeverWrap,
 		"Evaluate/decides_nothing_after_a_store_that_fails":        decidesNothingAfterAFailure,
 		"Evaluate/tells_in_the_trace_of_the_record":                tellsInTheTrace,
 		"Campaign/replays_the_campaign_of_a_key":                   replaysTheCampaign,

@@ -15,6 +15,7 @@ import (
 	"kuhnya/internal/bonus"
 	"kuhnya/internal/event"
 	"kuhnya/internal/fault"
+	"kuhnya/internal/money"
 )
 
 // order is a completed order of 450.00, placed when all campaigns were in force as they are.
@@ -270,6 +271,27 @@ func overflowHarmsNoOther(t *testing.T, w *world) {
 	if w.evaluated(poll[1]) {
 		t.Error("an order that could not be booked has an evaluation: it would never be decided again")
 	}
+}
+
+// sumsNeverWrap has one poll bring more points than 64 bits hold.
+func sumsNeverWrap(t *testing.T, w *world) {
+	w.retire(w.campaign)
+	w.mustCreate(percent(10_000))
+	poll := []bonus.Completed{w.order("alice"), w.order("bob"), w.order("carol")}
+	for i := range poll {
+		poll[i].Total = money.Money{Amount: math.MaxInt64, Currency: "JPY"}
+	}
+	booked := 0
+	for i, err := range w.evaluate(w.service, poll...) {
+		switch {
+		case err == nil:
+			booked++
+			w.mustHave(poll[i].UserID, math.MaxInt64)
+		case fault.CodeOf(err) != fault.InvalidRequest:
+			t.Error(err)
+		}
+	}
+	w.same("orders that were booked", 1, booked)
 }
 
 func decidesNothingAfterAFailure(t *testing.T, w *world) {
