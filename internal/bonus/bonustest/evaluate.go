@@ -80,9 +80,10 @@ func accruesOncePerCampaign(t *testing.T, w *world) {
 	w.mustCreate(fixed(50))
 	for range 5 {
 		o := w.order("alice")
+		repeat := o // within one poll, and not even an honest one
+		repeat.Total.Amount = 1_000_00
 		inParallel(5, func(i int) {
-			// The second is a repeat within one poll.
-			if err := errors.Join(w.evaluate(w.processes()[i%2], o, o)...); err != nil {
+			if err := errors.Join(w.evaluate(w.processes()[i%2], o, repeat)...); err != nil {
 				t.Error(err)
 			}
 		})
@@ -145,7 +146,8 @@ func judgesByTheTermsAtPlacing(_ *testing.T, w *world) {
 	off := w.retire(w.campaign)
 	atNothing := w.order("alice")
 	atNothing.PlacedAt = off.UpdatedAt
-	w.mustEarn(before, map[uuid.UUID]int64{}) // no version reaches back before the campaign was there
+	w.mustEvaluate(atNothing, atOne, atFive, justBefore, before) // in one poll each has the terms of its own time
+	w.mustEarn(before, map[uuid.UUID]int64{})                    // no version reaches back before the campaign was there
 	w.mustEarn(atFive, map[uuid.UUID]int64{w.campaign.ID: 22})
 	w.mustEarn(justBefore, map[uuid.UUID]int64{w.campaign.ID: 22})
 	w.mustEarn(atOne, map[uuid.UUID]int64{w.campaign.ID: 4})
