@@ -1,6 +1,7 @@
 package bonustest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -296,18 +297,33 @@ func sumsNeverWrap(t *testing.T, w *world) {
 	w.same("orders that were booked", 1, booked)
 }
 
+// decidesNothingAfterAFailure has a store fail between two transactions of a long poll: what is behind the failure has
+// that error, even an order that would be refused.
 func decidesNothingAfterAFailure(t *testing.T, w *world) {
-	closed := w.newService(w.engine.Store)
-	w.must(closed.Close(w.ctx))
-	poll := []bonus.Completed{w.order("alice"), w.order("bob")}
-	poll[1].UserID = "" // a refusal elsewhere; here nothing may be decided, not even that
-	for i, err := range w.evaluate(closed, poll...) {
-		if _, failed := errors.AsType[*batch.RunError](err); !failed || fault.CodeOf(err) != "" {
+	poll := make([]bonus.Completed, 300)
+	for i := range poll {
+		poll[i] = w.order("alice")
+	}
+	poll[299].UserID = ""
+	failing := w.newService(&failsAfter{w.engine.Store, 1})
+	decided := 0
+	for i, err := range w.evaluate(failing, poll...) {
+		if err == nil && decided == i {
+			decided++
+			continue
+		}
+		if failed, ok := errors.AsType[*batch.RunError](err); !ok || !errors.Is(failed, context.DeadlineExceeded) {
 			t.Errorf("order %d: %v", i, err)
 		}
 	}
-	if w.evaluated(poll[0]) {
-		t.Error("evaluated after the end")
+	if decided == 0 || decided == len(poll) {
+		t.Errorf("%d orders are decided", decided)
+	}
+	w.mustHave("alice", int64(decided)*22)
+	for _, i := range []int{decided, 298} {
+		if w.evaluated(poll[i]) {
+			t.Errorf("order %d is evaluated, behind the failure", i)
+		}
 	}
 }
 
