@@ -51,6 +51,7 @@ type cli struct {
 	Broker  brokerCmd  `cmd:"" help:"Run the embedded broker alone, for services in other processes."`
 	Migrate migrateCmd `cmd:"" help:"Create or upgrade the databases; up and serve do it too."`
 	Token   tokenCmd   `cmd:"" help:"Print a bearer token for the API to stdout."`
+	DLQ     dlqCmd     `cmd:"" name:"dlq" help:"Look at dead letters of running processes, send them again, give them up. 0: done, 1: not all of it, 2: could not ask."`
 	Audit   auditCmd   `cmd:"" help:"Check the invariants in the databases, server running or not. 0: clean, 1: violation, 2: could not check, 3: not at rest."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
