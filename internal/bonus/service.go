@@ -65,11 +65,8 @@ func (s *Service) Undecided() int { return s.clientKeys.Len() + s.businessKeys.L
 // classify adds the errors of these rules to those of the store.
 func classify(store func(error) batch.Class) func(error) batch.Class {
 	return func(err error) batch.Class {
-		switch {
-		case errors.Is(err, ErrLostKey):
+		if errors.Is(err, ErrLostKey) {
 			return batch.Again
-		case errors.Is(err, money.ErrOverflow):
-			return batch.Single
 		}
 		return store(err)
 	}

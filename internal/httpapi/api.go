@@ -38,6 +38,7 @@ type API struct {
 	mux          *http.ServeMux
 	huma         huma.API
 	document     func() document
+	observer     func(Served)    // nil: nobody counts
 	streams      context.Context // ends when streams have to
 	closeStreams context.CancelFunc
 }
