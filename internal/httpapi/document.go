@@ -103,6 +103,9 @@ func completeResponses(op Operation, f form, responses map[string]*huma.Response
 		same := *first
 		same.Description = http.StatusText(status)
 		same.Headers = maps.Clone(first.Headers)
+		if status == http.StatusNoContent {
+			same.Content = nil
+		}
 		responses[strconv.Itoa(status)] = &same
 	}
 	for _, status := range slices.Clone(list) {
