@@ -10,7 +10,7 @@ import (
 )
 
 type serveCmd struct {
-	Services []string `arg:"" optional:"" name:"service" help:"kitchen, establishment; all if none is named. Naming only some needs --kafka-brokers."`
+	Services []string `arg:"" optional:"" name:"service" help:"kitchen, establishment, bonus; all if none is named. Naming only some needs --kafka-brokers."`
 	serveFlags
 }
 

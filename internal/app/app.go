@@ -66,6 +66,7 @@ func (a *App) start(ctx context.Context) error {
 	a.ready.Store(true)
 	for _, u := range a.units {
 		u.register(a.api)
+		u.registerOps(a.api, a.messaging)
 		u.start(a.fail)
 	}
 	a.serve()
@@ -74,7 +75,9 @@ func (a *App) start(ctx context.Context) error {
 
 // openUnits makes the units. Each belongs to the app before it is complete, so that a failed start ends what it has.
 func (a *App) openUnits(ctx context.Context) error {
-	build := map[string]func(context.Context, *unit, Config, *messaging) error{Kitchen: buildKitchen, Establishment: buildEstablishment}
+	build := map[string]func(context.Context, *unit, Config, *messaging) error{
+		Kitchen: buildKitchen, Establishment: buildEstablishment, Bonus: buildBonus,
+	}
 	for _, name := range a.config.Services {
 		u := newUnit(name, a.config.Log)
 		a.units = append(a.units, u)
@@ -88,7 +91,7 @@ func (a *App) openUnits(ctx context.Context) error {
 // NewAPI returns an API without operations, set up as every process has it.
 func NewAPI(c Config, verifier httpapi.Verifier) *httpapi.API {
 	return httpapi.New(httpapi.Config{
-		Title: "Kuhnya", Version: c.Version, Description: "Food ordering in which every request may safely be sent again.",
+		Title: "Kuhnya", Version: c.Version, Description: "Food ordering and loyalty in which every request may safely be sent again.",
 		Verifier: verifier, ParseKey: parseKey, Transient: broker.Transient, Logger: c.Log,
 	})
 }

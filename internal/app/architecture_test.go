@@ -11,7 +11,7 @@ var technology = []string{"net/http", "database/sql", "github.com/ncruces/", "gi
 
 func TestRules_know_no_technology(t *testing.T) {
 	for _, rules := range []string{
-		"batch", "idempotency", "outbox", "internal/kitchen", "internal/establishment", "internal/event", "internal/lifecycle",
+		"batch", "idempotency", "outbox", "internal/kitchen", "internal/establishment", "internal/bonus", "internal/event", "internal/lifecycle",
 		"internal/money", "internal/fault", "internal/audit",
 	} {
 		for _, dep := range deps(t, rules) {

@@ -79,7 +79,7 @@ func produce(t *testing.T, b *embedded.Broker, topic string) {
 	must(t, client.ProduceSync(t.Context(), &kgo.Record{Topic: topic, Value: []byte("{}")}).FirstErr())
 }
 
-// commitOrders says that establishment has read its first partition up to there.
+// commitOrders says that whoever reads orders has read their first partition up to there.
 func commitOrders(t *testing.T, b *embedded.Broker, at int64) {
 	t.Helper()
 	admin, err := broker.NewAdmin(b.Connection())
@@ -87,7 +87,9 @@ func commitOrders(t *testing.T, b *embedded.Broker, at int64) {
 	defer admin.Close()
 	var offsets kadm.Offsets
 	offsets.AddOffset(topics.Orders(), 0, at, -1)
-	must(t, admin.Kafka().CommitAllOffsets(t.Context(), event.GroupEstablishment, offsets))
+	for _, group := range topics.GroupsOf(topics.Orders()) {
+		must(t, admin.Kafka().CommitAllOffsets(t.Context(), group, offsets))
+	}
 }
 
 // files are the paths in a data folder but for what SQLite keeps beside a database in use.

@@ -19,6 +19,7 @@ import (
 const (
 	Kitchen       = "kitchen"
 	Establishment = "establishment"
+	Bonus         = "bonus"
 )
 
 // Bounds of the age at which unsent steps are sent again. After an outage the accept time-out gives them ten seconds.
@@ -28,7 +29,7 @@ const (
 )
 
 // Services lists every service.
-var Services = []string{Kitchen, Establishment}
+var Services = []string{Kitchen, Establishment, Bonus}
 
 // Config says what a process runs, and on what.
 type Config struct {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"kuhnya/internal/bonus/bonussql"
 	"kuhnya/internal/database"
 	"kuhnya/internal/database/messagesql"
 	"kuhnya/internal/establishment/establishmentsql"
@@ -18,6 +19,7 @@ import (
 var lines = map[string][]database.Line{
 	Kitchen:       {kitchensql.Migrations(), messagesql.Migrations()},
 	Establishment: {establishmentsql.Migrations(), messagesql.Migrations()},
+	Bonus:         {bonussql.Migrations(), messagesql.Migrations()},
 }
 
 // DatabasePath is where a service keeps its SQLite database.

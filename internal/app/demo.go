@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"kuhnya/internal/bonus"
 	"kuhnya/internal/kitchen"
 	"kuhnya/internal/money"
 )
@@ -17,7 +18,7 @@ type DemoEstablishment struct {
 	Menu  []kitchen.MenuDish
 }
 
-// Demo is the demo data: three places to eat, with staff.
+// Demo is the demo data of kitchen: three places to eat, with staff.
 var Demo = []DemoEstablishment{
 	demoEstablishment(1, "Столовая №1", "marta", 0,
 		demoDish(1, 1, "borscht", "Borscht", "Beetroot soup with sour cream and garlic bread", 320_00, new(int64(40))),
@@ -47,12 +48,38 @@ func demoDish(establishment, n int, externalID, name, description string, price 
 	}
 }
 
-func demoID(establishment, dish int) uuid.UUID {
-	return uuid.MustParse(fmt.Sprintf("01980000-0000-7000-8000-%06d%06d", establishment, dish))
+// DemoCampaigns is the demo data of bonus: what every establishment's customers get. Its ids are fixed, too.
+var DemoCampaigns = []bonus.CreateCampaign{
+	demoCampaign(1, "5 % back", bonus.Percent, 500),
+	demoCampaign(2, "10 points for every order", bonus.Fixed, 10),
 }
 
-// bringDemoData adds what is missing and leaves alone what was changed since.
-func bringDemoData(ctx context.Context, service *kitchen.Service, read kitchen.Reader) error {
+func demoCampaign(n int, name string, kind bonus.Kind, value int64) bonus.CreateCampaign {
+	return bonus.CreateCampaign{ID: demoID(9, n), Caller: demoActor, Terms: bonus.Terms{
+		Name: name, Kind: kind, Value: value, Timezone: "Europe/Moscow", Active: true,
+	}}
+}
+
+// demoActor is who brings demo data, in audit trails.
+const demoActor = "system:demo"
+
+// demoID is an id of demo data: of the n-th establishment and its dishes, and of what belongs to none (9).
+func demoID(n, dish int) uuid.UUID {
+	return uuid.MustParse(fmt.Sprintf("01980000-0000-7000-8000-%06d%06d", n, dish))
+}
+
+// bringDemoCampaigns adds what is missing. A campaign that exists is left as it is, by its rules.
+func bringDemoCampaigns(ctx context.Context, service *bonus.Service) error {
+	for _, c := range DemoCampaigns {
+		if _, _, err := service.CreateCampaign(ctx, c); err != nil {
+			return fmt.Errorf("demo data: campaign %s: %w", c.Terms.Name, err)
+		}
+	}
+	return nil
+}
+
+// bringDemoPlaces adds what is missing and leaves alone what was changed since.
+func bringDemoPlaces(ctx context.Context, service *kitchen.Service, read kitchen.Reader) error {
 	for _, d := range Demo {
 		_, exists, err := read.Dish(ctx, d.Menu[0].ID) // the menu comes last, so it tells that all is there
 		if err != nil {
@@ -64,7 +91,7 @@ func bringDemoData(ctx context.Context, service *kitchen.Service, read kitchen.R
 		if _, _, err := service.PutEstablishment(ctx, d.Establishment); err != nil {
 			return fmt.Errorf("demo data: %s: %w", d.Name, err)
 		}
-		if err := service.PutMenu(ctx, d.ID, d.Menu, "system:demo"); err != nil {
+		if err := service.PutMenu(ctx, d.ID, d.Menu, demoActor); err != nil {
 			return fmt.Errorf("demo data: menu of %s: %w", d.Name, err)
 		}
 	}

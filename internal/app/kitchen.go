@@ -28,8 +28,9 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 	u.onStopClose(feed.Close)
 	u.sweepers = append(u.sweepers, feed.Run)
 	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store, hub) }
+	u.stuck, u.violations = store.CountOverdue, store.Violations
 	if c.Demo {
-		if err := bringDemoData(ctx, service, store); err != nil {
+		if err := bringDemoPlaces(ctx, service, store); err != nil {
 			return err
 		}
 	}

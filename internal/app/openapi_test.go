@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"kuhnya/internal/auth"
+	"kuhnya/internal/bonus/bonushttp"
 	"kuhnya/internal/establishment/establishmenthttp"
 	"kuhnya/internal/kitchen/kitchenhttp"
+	"kuhnya/internal/ops/opshttp"
 )
 
 var update = flag.Bool("update", false, "write api/openapi.yaml instead of comparing it")
@@ -19,6 +21,10 @@ func TestOpenAPI(t *testing.T) {
 	api := NewAPI(Config{Version: "v1", Log: slog.New(slog.DiscardHandler)}, auth.NewVerifier(auth.Key{}))
 	kitchenhttp.Register(api, nil, nil, nil)
 	establishmenthttp.Register(api, nil, nil)
+	bonushttp.Register(api, nil, nil)
+	for _, service := range Services {
+		opshttp.Register(api, opshttp.Service{Name: service})
+	}
 	served, _ := api.OpenAPI()
 	const path = "../../api/openapi.yaml"
 	if *update {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kuhnya/consume"
+	"kuhnya/internal/audit"
 	"kuhnya/internal/broker"
 	"kuhnya/internal/database"
 	"kuhnya/internal/database/messagesql"
@@ -37,6 +38,9 @@ type unit struct {
 	sweepers []func(context.Context)
 	register func(*httpapi.API)
 	backlog  func(context.Context) (int64, error) // what it has to send beside the outbox; may be nil
+	stuck    func(context.Context) (int64, error) // orders that wait too long; may be nil
+	// violations checks the service's own invariants in one snapshot; nil if it has none of its own.
+	violations func(context.Context) ([]audit.Violation, error)
 
 	halt     context.CancelFunc
 	running  sync.WaitGroup

@@ -45,6 +45,10 @@ func LoadOrCreateKey(dir string) (Key, error) {
 	return createKey(dir)
 }
 
+// LoadKey returns the signing key of a data folder that has one, else an error that wraps [fs.ErrNotExist]. It makes none:
+// a token signed with a new key would be worth nothing to the processes that run.
+func LoadKey(dir string) (Key, error) { return readKey(dir) }
+
 func readKey(dir string) (Key, error) {
 	path := filepath.Join(dir, keyFile)
 	data, err := os.ReadFile(path)

@@ -1,9 +1,16 @@
 package bonus
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
+
+	"kuhnya/internal/money"
+	"kuhnya/outbox"
 )
 
 // Account names one side of an entry: [Issued], or a user's wallet.
@@ -35,3 +42,88 @@ type WalletEntry struct {
 	Amount int64
 	Accrual
 }
+
+// accrualIDs are the ids of an accrual and of what belongs to it.
+type accrualIDs struct{ accrual, transaction, fact uuid.UUID }
+
+func newIDs() accrualIDs { return accrualIDs{newID(), newID(), newID()} }
+
+// booking is the accruals of one transaction with all that belongs to them. Whatever decides that there is an accrual,
+// it is written here and nowhere else.
+type booking struct {
+	service      *Service
+	total        int64 // of the points
+	accruals     []Accrual
+	transactions []Transaction
+	balances     map[Account]int64 // what they gain
+	messages     []outbox.Message
+}
+
+// add books an accrual, or nothing of it if it can't be booked.
+func (b *booking) add(a Accrual, ids accrualIDs, traceparent string) error {
+	// No account moves by more than the total does.
+	total, err := money.Add(b.total, a.Points)
+	if err != nil {
+		return err
+	}
+	message, err := b.service.accruedMessage(a, ids.fact, traceparent)
+	if err != nil {
+		return err
+	}
+	t := Transaction{ID: ids.transaction, AccrualID: a.ID, At: a.CreatedAt, Entries: entriesOf(a)}
+	if b.balances == nil {
+		b.balances = map[Account]int64{}
+	}
+	for _, e := range t.Entries {
+		b.balances[e.Account] += e.Amount
+	}
+	b.total = total
+	b.accruals = append(b.accruals, a)
+	b.transactions = append(b.transactions, t)
+	b.messages = append(b.messages, message)
+	return nil
+}
+
+// entriesOf is double entry: what a wallet gains was issued.
+func entriesOf(a Accrual) []Entry {
+	return []Entry{{Issued, -a.Points}, {WalletOf(a.UserID), a.Points}}
+}
+
+// save writes what was booked; accruals, ledger, balances and messages are one transaction.
+func (b *booking) save(tx AccruingTx) error {
+	if len(b.accruals) == 0 {
+		return nil
+	}
+	if err := b.takeBusinessKeys(tx); err != nil {
+		return err
+	}
+	if err := tx.InsertTransactions(b.transactions); err != nil {
+		return fmt.Errorf("insert ledger transactions: %w", err)
+	}
+	if err := tx.AddBalances(b.balances); err != nil {
+		return fmt.Errorf("add to balances: %w", err)
+	}
+	return tx.AppendOutbox(b.messages)
+}
+
+// takeBusinessKeys inserts the accruals. The unique index has the last word about business keys: the rows that the
+// insert returns are the accruals that exist, and if one is missing another transaction was first.
+func (b *booking) takeBusinessKeys(tx AccruingTx) error {
+	inserted, err := tx.InsertAccruals(byBusinessKey(b.accruals))
+	if err != nil {
+		return fmt.Errorf("insert %d accruals: %w", len(b.accruals), err)
+	}
+	if len(inserted) < len(b.accruals) {
+		return ErrLostKey
+	}
+	return nil
+}
+
+// byBusinessKey sorts accruals so that two batches with the same keys insert them in the same order and can't deadlock.
+func byBusinessKey(accruals []Accrual) []Accrual {
+	return slices.SortedFunc(slices.Values(accruals), func(a, b Accrual) int {
+		return cmp.Or(strings.Compare(a.UserID, b.UserID), compareIDs(a.CampaignID, b.CampaignID), compareIDs(a.OrderID, b.OrderID))
+	})
+}
+
+func compareIDs(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }

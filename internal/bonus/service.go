@@ -2,51 +2,131 @@ package bonus
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
 	"kuhnya/batch"
 	"kuhnya/idempotency"
 	"kuhnya/internal/event"
+	"kuhnya/internal/fault"
+	"kuhnya/internal/money"
 )
 
 // Service is bonus's rules over a store. Create it with [New] and end it with [Service.Close].
-type Service struct{}
+type Service struct {
+	store        Store
+	topics       event.Topics
+	accruals     *batch.Group[accruing, Accrued]
+	evaluations  *batch.Group[Completed, struct{}]
+	clientKeys   idempotency.Claims[CallerKey]
+	businessKeys idempotency.Claims[BusinessKey]
+	encode       func(Accrual) ([]byte, error)
+	wake         func()
+	classify     func(error) batch.Class
+}
 
 // Options of a service.
 type Options struct {
 	Topics   event.Topics
-	Classify func(error) batch.Class       // of the store's errors
-	Encode   func(Accrual) ([]byte, error) // the body of an answer that shows an accrual
-	Wake     func()                        // called after messages were committed to the outbox
-	Observe  func(group string, s batch.Stats)
+	Classify func(error) batch.Class           // of the store's errors
+	Encode   func(Accrual) ([]byte, error)     // the body of an answer that shows an accrual
+	Wake     func()                            // called after messages were committed to the outbox
+	Observe  func(group string, s batch.Stats) // told about each batch, as batch.Options.Observe is; may be nil
 }
 
 // New starts a service over a store.
-func New(store Store, o Options) *Service { panic("to be written") }
+func New(store Store, o Options) *Service {
+	s := &Service{store: store, topics: o.Topics, encode: o.Encode, wake: o.Wake, classify: classify(o.Classify)}
+	s.accruals = batch.New(s.accrueBatch, batch.Options[accruing, Accrued]{
+		Classify: s.classify, Observe: observe(o.Observe, "accruals"),
+	})
+	s.evaluations = batch.New(s.evaluateBatch, batch.Options[Completed, struct{}]{
+		Classify: s.classify, Observe: observe(o.Observe, "evaluations"),
+	})
+	return s
+}
+
+func observe(tell func(group string, s batch.Stats), group string) func(batch.Stats) {
+	if tell == nil {
+		return nil
+	}
+	return func(s batch.Stats) { tell(group, s) }
+}
 
 // Close lets admitted commands be decided, until ctx ends, and admits no more.
-func (s *Service) Close(ctx context.Context) error { panic("to be written") }
+func (s *Service) Close(ctx context.Context) error {
+	return errors.Join(s.accruals.Close(ctx), s.evaluations.Close(ctx))
+}
 
 // Undecided is the number of client and business keys whose first request is being decided in this process.
-func (s *Service) Undecided() int { panic("to be written") }
+func (s *Service) Undecided() int { return s.clientKeys.Len() + s.businessKeys.Len() }
 
-// CreateCampaign is the command of an operator.
-type CreateCampaign struct {
-	ID     uuid.UUID // uuid.Nil: a new one; demo data has fixed ids
-	Terms  Terms
-	Caller string
-	Key    idempotency.Key // "" for none: then every command is a new campaign
+// classify adds the errors of these rules to those of the store.
+func classify(store func(error) batch.Class) func(error) batch.Class {
+	return func(err error) batch.Class {
+		switch {
+		case errors.Is(err, ErrLostKey):
+			return batch.Again
+		case errors.Is(err, money.ErrOverflow):
+			return batch.Single
+		}
+		return store(err)
+	}
 }
 
-// CreateCampaign creates a campaign, in force from now on, or returns the one that exists under the command's key, as it
-// is now. It refuses terms that mean nothing with invalid_request.
-func (s *Service) CreateCampaign(ctx context.Context, cmd CreateCampaign) (c Campaign, replayed bool, err error) {
-	panic("to be written")
+// write is for commands too rare to share a transaction. A busy database is asked again until ctx ends.
+func (s *Service) write(ctx context.Context, f func(Tx) error) error {
+	for {
+		err := s.store.Write(ctx, f)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		if class := s.classify(err); class != batch.Busy && class != batch.Again {
+			return err
+		}
+	}
 }
 
-// ChangeCampaign gives a campaign new terms from now on. What was placed before keeps the terms of its time. Terms that
-// are equal to those in force add no version. change gets the terms in force and returns the new ones.
-func (s *Service) ChangeCampaign(ctx context.Context, id uuid.UUID, change func(Terms) (Terms, error)) (Campaign, error) {
-	panic("to be written")
+// doThen hands a command to its batch and waits for the decision. then runs when the command is decided, even if the
+// caller has gone by then.
+func doThen[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req, then func()) (Res, error) {
+	var none Res
+	decided := make(chan batch.Outcome[Res], 1)
+	err := ctx.Err()
+	if err == nil {
+		err = group.Submit(req, func(o batch.Outcome[Res]) {
+			then()
+			decided <- o
+		})
+	}
+	if err != nil {
+		then()
+		return none, err
+	}
+	select {
+	case o := <-decided:
+		return o.Value, refusal(o.Err)
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}
+
+// refusal gives the failures of a batch the codes that callers know.
+func refusal(err error) error {
+	switch {
+	case err == nil || fault.CodeOf(err) != "":
+		return err
+	case errors.Is(err, money.ErrOverflow):
+		return fault.New(fault.InvalidRequest, "with these points a balance would leave 64 bits").Because(err)
+	case errors.Is(err, batch.ErrOutcomeUnknown):
+		return fault.New(fault.OutcomeUnknown, "the outcome could not be learnt, ask again with the same key").Because(err)
+	default:
+		return err
+	}
+}
+
+// newID is a UUIDv7: ids ascend with time, so indexes grow at their end.
+func newID() uuid.UUID {
+	return uuid.Must(uuid.NewV7())
 }

@@ -54,7 +54,8 @@ type AccruingTx interface {
 	InsertAnswers(answers []Answer) ([]CallerKey, error)
 	// InsertTransactions inserts ledger transactions with their entries.
 	InsertTransactions(transactions []Transaction) error
-	// AddBalances adds to the balances of accounts, in the order of their names, and makes those that are not there.
+	// AddBalances adds to the balances of accounts, in the order of their names, and makes those that are not there. A
+	// balance that would leave 64 bits is an error that wraps money.ErrOverflow.
 	AddBalances(amounts map[Account]int64) error
 	AppendOutbox(messages []outbox.Message) error
 }
@@ -66,12 +67,13 @@ type EvaluatingTx interface {
 	InsertEvaluations(evaluations []Evaluation) ([]uuid.UUID, error)
 	// InsertEvaluationLines stores what was decided about the orders whose evaluations this transaction inserted.
 	InsertEvaluationLines(evaluations []Evaluation) error
-	// Versions returns all versions of all campaigns that came into force no later than a moment.
+	// Versions returns all versions of all campaigns that came into force no later than a moment, in any order.
 	Versions(until time.Time) ([]Version, error)
 }
 
 // CampaignTx is what keeping campaigns needs.
 type CampaignTx interface {
+	// CampaignByKey returns the campaign that was created under a key, with its newest version.
 	CampaignByKey(key CallerKey) (Campaign, bool, error)
 	// LockCampaign locks the campaign until the transaction ends, and returns it with its newest version.
 	LockCampaign(id uuid.UUID) (Campaign, bool, error)
@@ -83,6 +85,8 @@ type CampaignTx interface {
 
 // Reader answers questions from one snapshot each.
 type Reader interface {
+	// Answer returns the answer that was saved under a key.
+	Answer(ctx context.Context, key CallerKey) (Answer, bool, error)
 	Campaign(ctx context.Context, id uuid.UUID) (Campaign, bool, error)
 	// Campaigns returns up to limit campaigns, newest first, older than before (uuid.Nil: all).
 	Campaigns(ctx context.Context, before uuid.UUID, limit int) ([]Campaign, error)

@@ -14,9 +14,12 @@ import (
 	"kuhnya/outbox"
 )
 
+// ErrNoConcern says of a record that its reader understands what it is and has nothing to do for it.
+var ErrNoConcern = errors.New("record of no concern")
+
 // ApplyAll decodes the records of a poll and hands those that are understood, in their order, to apply, all at once.
 // It returns a result per record, as a [consume.Handler] does: records that can't be decoded have their error, records
-// of a type that nobody here knows have none.
+// of a type that nobody here knows, or of no concern to this reader, have none.
 func ApplyAll[Command any](records []*kgo.Record, decode func(*kgo.Record) (Command, error), apply func([]Command) []error) []error {
 	results := make([]error, len(records))
 	var commands []Command
@@ -26,7 +29,7 @@ func ApplyAll[Command any](records []*kgo.Record, decode func(*kgo.Record) (Comm
 		switch {
 		case err == nil:
 			commands, at = append(commands, command), append(at, i)
-		case !errors.Is(err, event.ErrUnknownType):
+		case !errors.Is(err, event.ErrUnknownType) && !errors.Is(err, ErrNoConcern):
 			results[i] = err
 		}
 	}

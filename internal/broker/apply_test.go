@@ -20,11 +20,13 @@ import (
 	"kuhnya/internal/fault"
 )
 
-// decodeText understands every value but "unknown" and "broken".
+// decodeText understands every value but "unknown", "ignored" and "broken".
 func decodeText(r *kgo.Record) (string, error) {
 	switch text := string(r.Value); text {
 	case "unknown":
 		return "", fmt.Errorf("decode: %w", event.ErrUnknownType)
+	case "ignored":
+		return "", fmt.Errorf("decode: %w", broker.ErrNoConcern)
 	case "broken":
 		return "", fmt.Errorf("decode: %w", event.ErrInvalid)
 	default:
@@ -54,6 +56,7 @@ func TestApplyAll(t *testing.T) {
 	}{
 		"keeps_the_order":                    {"c a b", []string{"c", "a", "b"}, "c a b"},
 		"skips_unknown_types":                {"unknown a unknown b", []string{"a", "b"}, "- a - b"},
+		"skips_what_is_of_no_concern":        {"ignored a ignored b", []string{"a", "b"}, "- a - b"},
 		"puts_errors_where_they_belong":      {"broken a fine broken b broken", []string{"a", "fine", "b"}, "invalid a - invalid b invalid"},
 		"mixes_all_of_them":                  {"unknown broken fine unknown a broken", []string{"fine", "a"}, "- invalid - - a invalid"},
 		"applies_nothing_of_nothing_decoded": {"broken unknown", nil, "invalid -"},

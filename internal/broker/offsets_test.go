@@ -139,12 +139,15 @@ func TestEnsureTopics(t *testing.T) {
 func TestTopics(t *testing.T) {
 	want := []string{
 		"kuhnya.orders", "kuhnya.establishment-statuses", "kuhnya.bonuses",
-		"kuhnya.orders.establishment.dlq", "kuhnya.establishment-statuses.kitchen.dlq",
+		"kuhnya.orders.establishment.dlq", "kuhnya.orders.bonus.dlq", "kuhnya.establishment-statuses.kitchen.dlq",
 	}
 	if diff := cmp.Diff(want, broker.TopicNames(topics)); diff != "" {
 		t.Errorf("topics (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"kuhnya.orders"}, topics.ReadBy(event.GroupEstablishment)); diff != "" {
 		t.Errorf("establishment reads (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"establishment", "bonus"}, topics.GroupsOf(topics.Orders())); diff != "" {
+		t.Errorf("orders are read by (-want +got):\n%s", diff)
 	}
 }

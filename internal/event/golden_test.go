@@ -27,6 +27,8 @@ var (
 	eventID         = uuid.MustParse("0199f3a0-0000-7000-8000-0000000000ee")
 	orderID         = uuid.MustParse("0199f3a0-0000-7000-8000-0000000000aa")
 	establishmentID = uuid.MustParse("0199f3a0-0000-7000-8000-0000000000bb")
+	accrualID       = uuid.MustParse("0199f3a0-0000-7000-8000-0000000000ac")
+	campaignID      = uuid.MustParse("0199f3a0-0000-7000-8000-0000000000ca")
 	dishID          = uuid.MustParse("0199f3a0-0000-7000-8000-0000000000dd")
 	placedAt        = time.Date(2026, 3, 31, 12, 0, 0, 123456000, time.UTC)
 
@@ -42,6 +44,9 @@ var (
 		Reason: "accept_timeout", Total: rub(1<<63 - 1), PlacedAt: placedAt, At: placedAt.Add(10 * time.Minute),
 	}
 	establishmentStatus = event.EstablishmentStatus{OrderID: orderID, EstablishmentID: establishmentID, Status: lifecycle.Accepted}
+	bonusAccrued        = event.BonusAccrued{
+		AccrualID: accrualID, UserID: "alice", CampaignID: campaignID, OrderID: orderID, Points: 1<<63 - 1, Origin: "event", At: placedAt,
+	}
 )
 
 func rub(amount int64) money.Money { return money.Money{Amount: amount, Currency: money.RUB} }
@@ -65,6 +70,7 @@ func TestPayloads(t *testing.T) {
 	check(t, "order_status_changed_reason.json", orderStatusChanged)
 	check(t, "establishment_status.json", establishmentStatus)
 	check(t, "establishment_status_reason.json", withReason)
+	check(t, "bonus_accrued.json", bonusAccrued)
 }
 
 func check[Data any](t *testing.T, name string, data Data) {
@@ -89,7 +95,7 @@ func check[Data any](t *testing.T, name string, data Data) {
 // FuzzDecode: whatever a stranger puts on a topic is data, or an error that says so; and data survives being written
 // and read again.
 func FuzzDecode(f *testing.F) {
-	for _, data := range []any{orderPlaced, orderStatusChanged, establishmentStatus} {
+	for _, data := range []any{orderPlaced, orderStatusChanged, establishmentStatus, bonusAccrued} {
 		value, err := json.Marshal(data)
 		if err != nil {
 			f.Fatal(err)
@@ -103,6 +109,7 @@ func FuzzDecode(f *testing.F) {
 		decodeAgain[event.OrderPlaced](t, value)
 		decodeAgain[event.OrderStatusChanged](t, value)
 		decodeAgain[event.EstablishmentStatus](t, value)
+		decodeAgain[event.BonusAccrued](t, value)
 	})
 }
 

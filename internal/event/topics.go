@@ -16,6 +16,7 @@ const DefaultPrefix = "kuhnya."
 const (
 	GroupKitchen       = "kitchen"
 	GroupEstablishment = "establishment"
+	GroupBonus         = "bonus"
 )
 
 // Consumer declares that a group reads a topic for good: nothing may be trimmed from the topic before the group has
@@ -51,6 +52,7 @@ func DeadLetterTopic(topic, group string) string { return topic + "." + group + 
 func (t Topics) Consumers() []Consumer {
 	return []Consumer{
 		{Topic: t.Orders(), Group: GroupEstablishment},
+		{Topic: t.Orders(), Group: GroupBonus},
 		{Topic: t.EstablishmentStatuses(), Group: GroupKitchen},
 	}
 }

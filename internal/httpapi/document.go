@@ -110,10 +110,10 @@ func completeResponses(op Operation, f form, responses map[string]*huma.Response
 	}
 	for _, status := range slices.Clone(list) {
 		if h := responses[strconv.Itoa(status)].Headers["Location"]; h != nil {
-			h.Description = "Where the resource is."
+			h.Description = "Where the resource is; absent if it has no place of its own."
 		}
 		if h := responses[strconv.Itoa(status)].Headers["Idempotent-Replayed"]; h != nil {
-			h.Description = "Only there, and true, if an earlier request with this key did the work."
+			h.Description = "Only there, and true, if an earlier request did the work."
 		}
 	}
 }

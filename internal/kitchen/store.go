@@ -100,6 +100,8 @@ type Reader interface {
 	Menu(ctx context.Context, establishmentID uuid.UUID, after int64, limit int) ([]Dish, error)
 	// Overdue returns the ids of up to limit placed orders whose accept deadline is past by the database's clock.
 	Overdue(ctx context.Context, limit int) ([]uuid.UUID, error)
+	// CountOverdue counts all of those.
+	CountOverdue(ctx context.Context) (int64, error)
 }
 
 // OrderFilter selects orders; zero members select everything.

@@ -49,3 +49,20 @@ func IsCurrency(code string) bool {
 	}
 	return true
 }
+
+// exponents are the currencies of ISO 4217 whose minor unit is not a hundredth (list one, 2024-06-25).
+var exponents = map[string]int{
+	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "ISK": 0, "JPY": 0, "KMF": 0, "KRW": 0, "PYG": 0, "RWF": 0, "UGX": 0, "UYI": 0,
+	"VND": 0, "VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0,
+	"BHD": 3, "IQD": 3, "JOD": 3, "KWD": 3, "LYD": 3, "OMR": 3, "TND": 3,
+	"CLF": 4, "UYW": 4,
+}
+
+// Exponent is how many decimals a currency has, which is the logarithm of its minor units in a whole one; 2 for what
+// ISO 4217 doesn't list otherwise.
+func Exponent(currency string) int {
+	if exponent, listed := exponents[currency]; listed {
+		return exponent
+	}
+	return 2
+}

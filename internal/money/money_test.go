@@ -34,3 +34,13 @@ func agree(t *rapid.T, what string, want, limit *big.Int, compute func() (int64,
 		t.Fatalf("%s: got %d, %v, want %s", what, got, err, want)
 	}
 }
+
+func TestExponent_is_that_of_ISO_4217(t *testing.T) {
+	for currency, want := range map[string]int{
+		"RUB": 2, "USD": 2, "EUR": 2, "MGA": 2, "MRU": 2, "JPY": 0, "KRW": 0, "XOF": 0, "KWD": 3, "TND": 3, "CLF": 4, "UYW": 4, "XYZ": 2,
+	} {
+		if got := Exponent(currency); got != want {
+			t.Errorf("%s has %d decimals, want %d", currency, got, want)
+		}
+	}
+}

@@ -42,11 +42,26 @@ type DeadLetter struct {
 	Reason string // why it was discarded
 }
 
+// Summary is a dead letter as a list has it: without its value and headers, which may be large.
+type Summary struct {
+	DeadLetter
+	ValueBytes int64 // size of the value; 0 as well if there is none
+}
+
+// Summarize leaves out what may be large.
+func (d DeadLetter) Summarize() Summary {
+	size := int64(len(d.Value))
+	d.Value, d.Headers = nil, nil
+	return Summary{d, size}
+}
+
 // DeadLetterStore is the table of dead letters that a service has. It holds no rules.
 type DeadLetterStore interface {
 	DeadLetter(ctx context.Context, id uuid.UUID) (DeadLetter, bool, error)
 	// DeadLetters returns up to limit dead letters by id after the given one; an empty state selects all.
-	DeadLetters(ctx context.Context, state State, after uuid.UUID, limit int) ([]DeadLetter, error)
+	DeadLetters(ctx context.Context, state State, after uuid.UUID, limit int) ([]Summary, error)
+	// CountDeadLetters counts all dead letters by their state.
+	CountDeadLetters(ctx context.Context) (DeadLetterCounts, error)
 	WriteDeadLetter(ctx context.Context, f func(DeadLetterTx) error) error
 }
 
@@ -69,17 +84,23 @@ func NewDeadLetters(store DeadLetterStore, wake func()) *DeadLetters {
 	return &DeadLetters{store, wake}
 }
 
+// Redrivable returns why a dead letter can't be sent again, nil if it can be or was.
+func Redrivable(state State, redrives int) error {
+	switch {
+	case state == Discarded:
+		return fault.New(fault.DeadLetterDiscarded, "this dead letter was discarded")
+	case state == Open && redrives >= MaxRedrives:
+		return fault.New(fault.RedriveLimit, "this record was sent again %d times already", redrives)
+	}
+	return nil
+}
+
 // Redrive sends the record of a dead letter to its topic again, for the group that gave it up only. A dead letter that
 // was redriven before stays as it is.
 func (d *DeadLetters) Redrive(ctx context.Context, id uuid.UUID) (DeadLetter, error) {
 	letter, err := d.change(ctx, id, func(tx DeadLetterTx, letter *DeadLetter) error {
-		switch {
-		case letter.State == Redriven:
-			return nil
-		case letter.State == Discarded:
-			return fault.New(fault.DeadLetterDiscarded, "this dead letter was discarded")
-		case letter.RedriveCount >= MaxRedrives:
-			return fault.New(fault.RedriveLimit, "this record was sent again %d times already", letter.RedriveCount)
+		if err := Redrivable(letter.State, letter.RedriveCount); err != nil || letter.State == Redriven {
+			return err
 		}
 		if err := tx.AppendOutbox([]outbox.Message{again(*letter)}); err != nil {
 			return refuseTooLarge(fmt.Errorf("append to the outbox: %w", err))

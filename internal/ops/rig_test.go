@@ -106,7 +106,9 @@ func (r *rig) nextDeadLetter() ops.DeadLetter {
 	must(r.T, err)
 	for _, letter := range letters {
 		if letter.Topic == d.Topic && letter.Partition == d.Partition && letter.Offset == d.Offset {
-			return letter
+			whole, _, err := r.store.DeadLetter(r.Context(), letter.ID)
+			must(r.T, err)
+			return whole
 		}
 	}
 	r.Fatalf("no row of %s/%d/%d", d.Topic, d.Partition, d.Offset)

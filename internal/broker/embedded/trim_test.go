@@ -14,8 +14,11 @@ func TestTrim(t *testing.T) {
 		produce(t, r.Connection(), orders, 10)
 		r.commit(reporting, orders, 8)
 		r.trim()
-		r.wantBounds(orders, 0, 10) // establishment has read nothing yet
+		r.wantBounds(orders, 0, 10) // neither establishment nor bonus has read anything yet
 		r.commit(event.GroupEstablishment, orders, 6)
+		r.trim()
+		r.wantBounds(orders, 0, 10) // nor bonus now
+		r.commit(event.GroupBonus, orders, 7)
 		r.trim()
 		r.wantBounds(orders, 6, 10)
 		r.trim()

@@ -38,19 +38,18 @@ func (d DeadLetters) Save(ctx context.Context, letter consume.DeadLetter) error 
 	})
 }
 
-const deadLetterColumns = `id, consumer_group, topic, partition, log_offset, key, value, headers, error_code, error_message,
-	attempts, redrive_count, state, reason, failed_at`
+// summaryColumns are what lists have: length tells the size of a value without reading it.
+const summaryColumns = `id, consumer_group, topic, partition, log_offset, key, error_code, error_message, attempts, redrive_count,
+	state, reason, failed_at, coalesce(length(value), 0)`
 
-func scanDeadLetter(r database.Row) (letter ops.DeadLetter, err error) {
-	headers, err := decodeHeaders(r.Blob(7))
-	return ops.DeadLetter{
-		ID: r.UUID(0), State: ops.State(r.Text(12)), Reason: r.Text(13),
+func scanSummary(r database.Row) ops.Summary {
+	return ops.Summary{ValueBytes: r.Int(13), DeadLetter: ops.DeadLetter{
+		ID: r.UUID(0), State: ops.State(r.Text(10)), Reason: r.Text(11),
 		DeadLetter: consume.DeadLetter{
-			Group: r.Text(1), Topic: r.Text(2), Partition: int32(r.Int(3)), Offset: r.Int(4), Key: r.Blob(5), Value: r.Blob(6),
-			Headers: consumeHeaders(headers), ErrorCode: r.Text(8), ErrorMessage: r.Text(9), Attempts: int(r.Int(10)),
-			RedriveCount: int(r.Int(11)), FailedAt: r.Time(14),
+			Group: r.Text(1), Topic: r.Text(2), Partition: int32(r.Int(3)), Offset: r.Int(4), Key: r.Blob(5),
+			ErrorCode: r.Text(6), ErrorMessage: r.Text(7), Attempts: int(r.Int(8)), RedriveCount: int(r.Int(9)), FailedAt: r.Time(12),
 		},
-	}, err
+	}}
 }
 
 func outboxHeaders(headers []consume.Header) []outbox.Header {
@@ -79,25 +78,43 @@ func (d DeadLetters) DeadLetter(ctx context.Context, id uuid.UUID) (letter ops.D
 }
 
 func deadLetter(c *database.Conn, id uuid.UUID) (letter ops.DeadLetter, found bool, err error) {
-	err = c.Query(`SELECT `+deadLetterColumns+` FROM dead_letters WHERE id = ?`, func(r database.Row) (err error) {
+	err = c.Query(`SELECT `+summaryColumns+`, value, headers FROM dead_letters WHERE id = ?`, func(r database.Row) error {
 		found = true
-		letter, err = scanDeadLetter(r)
+		letter = scanSummary(r).DeadLetter
+		letter.Value = r.Blob(14)
+		headers, err := decodeHeaders(r.Blob(15))
+		letter.Headers = consumeHeaders(headers)
 		return err
 	}, id)
 	return letter, found, err
 }
 
 // DeadLetters implements [ops.DeadLetterStore].
-func (d DeadLetters) DeadLetters(ctx context.Context, state ops.State, after uuid.UUID, limit int) (letters []ops.DeadLetter, err error) {
+func (d DeadLetters) DeadLetters(ctx context.Context, state ops.State, after uuid.UUID, limit int) (letters []ops.Summary, err error) {
+	condition, args := "", []any{after, limit}
+	if state != "" { // a condition that may select all would hide the index from the planner
+		condition, args = `state = ? AND`, []any{string(state), after, limit}
+	}
 	err = d.db.Read(ctx, func(c *database.Conn) error {
-		return c.Query(`SELECT `+deadLetterColumns+` FROM dead_letters WHERE (? = '' OR state = ?) AND id > ? ORDER BY id LIMIT ?`,
+		return c.Query(`SELECT `+summaryColumns+` FROM dead_letters WHERE `+condition+` id > ? ORDER BY id LIMIT ?`,
 			func(r database.Row) error {
-				letter, err := scanDeadLetter(r)
-				letters = append(letters, letter)
-				return err
-			}, string(state), string(state), after, limit)
+				letters = append(letters, scanSummary(r))
+				return nil
+			}, args...)
 	})
 	return letters, err
+}
+
+// CountDeadLetters implements [ops.DeadLetterStore].
+func (d DeadLetters) CountDeadLetters(ctx context.Context) (counts ops.DeadLetterCounts, err error) {
+	err = d.db.Read(ctx, func(c *database.Conn) error {
+		return c.Query(`SELECT count(*) FILTER (WHERE state = 'open'), count(*) FILTER (WHERE state = 'redriven'),
+			count(*) FILTER (WHERE state = 'discarded') FROM dead_letters`, func(r database.Row) error {
+			counts = ops.DeadLetterCounts{Open: r.Int(0), Redriven: r.Int(1), Discarded: r.Int(2)}
+			return nil
+		})
+	})
+	return counts, err
 }
 
 // WriteDeadLetter implements [ops.DeadLetterStore].

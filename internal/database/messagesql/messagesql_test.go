@@ -68,7 +68,11 @@ func (l letters) List(ctx context.Context) (all []consume.DeadLetter, err error)
 		if err != nil || len(page) == 0 {
 			return all, err
 		}
-		for _, letter := range page {
+		for _, summary := range page {
+			letter, _, err := l.DeadLetter(ctx, summary.ID)
+			if err != nil {
+				return nil, err
+			}
 			all = append(all, letter.DeadLetter)
 			after = letter.ID
 		}

@@ -216,3 +216,18 @@ func (s SQLite) Overdue(ctx context.Context, limit int) (ids []uuid.UUID, err er
 	})
 	return ids, err
 }
+
+// CountOverdue implements [kitchen.Reader].
+func (s SQLite) CountOverdue(ctx context.Context) (n int64, err error) {
+	err = s.db.Read(ctx, func(c *database.Conn) error {
+		now, err := c.Now()
+		if err != nil {
+			return err
+		}
+		return c.Query(`SELECT count(*) FROM orders WHERE status = 'placed' AND accept_deadline <= ?`, func(r database.Row) error {
+			n = r.Int(0)
+			return nil
+		}, now)
+	})
+	return n, err
+}

@@ -21,18 +21,26 @@ func overdue(t *testing.T, w *world) {
 	w.mustChange(w.callback(done, lifecycle.Accepted, ""))
 	_, err := w.service.PatchEstablishment(w.ctx, w.place.ID, kitchen.EstablishmentPatch{AcceptTimeout: new(time.Second)})
 	w.must(err)
+	w.mustBeOverdue()
+	past := w.backdate(late)
+	w.mustBeOverdue(past.ID)
+	w.mustTimeOut(past)
+	w.mustBeOverdue()
+}
+
+// mustBeOverdue wants these orders, and no others, to be overdue.
+func (w *world) mustBeOverdue(want ...uuid.UUID) {
+	w.t.Helper()
 	ids, err := w.engine.Store.Overdue(w.ctx, 10)
 	w.must(err)
-	if len(ids) != 0 {
-		t.Errorf("overdue before the deadline: %v", ids)
+	if !slices.Equal(ids, want) {
+		w.t.Errorf("overdue: %v, want %v", ids, want)
 	}
-	past := w.backdate(late)
-	ids, err = w.engine.Store.Overdue(w.ctx, 10)
+	n, err := w.engine.Store.CountOverdue(w.ctx)
 	w.must(err)
-	if !slices.Equal(ids, []uuid.UUID{past.ID}) {
-		t.Errorf("overdue: %v, want %s", ids, past.ID)
+	if n != int64(len(want)) {
+		w.t.Errorf("%d are overdue, want %d", n, len(want))
 	}
-	w.mustTimeOut(past)
 }
 
 // backdate stores a copy of an order whose accept deadline is past.

@@ -44,3 +44,44 @@ func pages(t *testing.T, w *world) {
 		}
 	}
 }
+
+func leavesOut(t *testing.T, w *world) {
+	for _, value := range [][]byte{nil, {}, []byte("{\xff"), make([]byte, 1<<20+1)} {
+		letter := record()
+		letter.Value = value
+		want := w.save(letter).Summarize()
+		if want.ValueBytes != int64(len(value)) {
+			t.Fatalf("%d bytes of %d", want.ValueBytes, len(value))
+		}
+		list := w.list(ops.Open, uuid.Nil, 1000)
+		if diff := cmp.Diff(want, list[len(list)-1]); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func counts(_ *testing.T, w *world) {
+	want := ops.DeadLetterCounts{}
+	check := func() {
+		w.Helper()
+		if got, err := w.engine.Store.CountDeadLetters(w.Context()); err != nil || got != want {
+			w.Fatalf("counted %+v, error %v, want %+v", got, err, want)
+		}
+	}
+	check()
+	for i := range 6 {
+		id := w.save(record()).ID
+		want.Open++
+		check()
+		switch {
+		case i < 3:
+			w.mustRedrive(id)
+			want.Open, want.Redriven = want.Open-1, want.Redriven+1
+		case i < 5:
+			_, err := w.rules.Discard(w.Context(), id, "a test order")
+			w.must(err)
+			want.Open, want.Discarded = want.Open-1, want.Discarded+1
+		}
+		check()
+	}
+}
