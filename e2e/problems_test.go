@@ -46,10 +46,23 @@ func problemPages(t *testing.T) {
 	} {
 		v.wantPage(t, code, answer)
 	}
+	v.wantPage(t, "accrual_conflict", v.accrueTwice(t))
 	v.cook.send(t, "PATCH", v.path(""), map[string]any{"min_order": rub(9999_00)}).want(t, 200)
 	v.wantPage(t, "below_minimum", v.alice.place(t, "", v.portions(0, 1)))
 	v.cook.send(t, "PATCH", v.path(""), map[string]any{"state": "closed"}).want(t, 200)
 	v.wantPage(t, "establishment_closed", v.alice.place(t, "", v.portions(0, 1)))
+}
+
+// accrueTwice accrues points, and other points for the same.
+func (v *venue) accrueTwice(t *testing.T) (second response) {
+	t.Helper()
+	campaigns := into[list[struct {
+		ID string `json:"id"`
+	}]](t, v.chief.send(t, "GET", "/v1/campaigns", nil).want(t, 200)).Items
+	accrual := map[string]any{"user_id": v.alice.subject, "campaign_id": campaigns[0].ID, "order_id": newKey(), "points": 5}
+	v.chief.send(t, "POST", "/v1/bonuses", accrual).want(t, 201)
+	accrual["points"] = 6
+	return v.chief.send(t, "POST", "/v1/bonuses", accrual)
 }
 
 var shownDocument = regexp.MustCompile(`(?s)<pre><code>(.*?)</code></pre>`)

@@ -44,7 +44,7 @@ var explanations = map[fault.Code]explanation{
 			"quotation mark inside is refused too, as other programs on the way may read it as the end of the key.",
 		Key:      "There was none, so nothing was looked up and nothing remembered.",
 		detail:   "Idempotency-Key must be one line of 1 to 255 visible ASCII characters, bare or as a quoted string.",
-		pointers: []fault.Pointer{{Pointer: "/Idempotency-Key", Detail: "empty"}},
+		pointers: []fault.Pointer{{Pointer: "/Idempotency-Key", Detail: "invalid idempotency key: empty"}},
 	},
 	fault.Unauthenticated: {
 		Any:     true,
@@ -96,13 +96,15 @@ var explanations = map[fault.Code]explanation{
 		fields: map[string]any{"current": "completed", "allowed": []string{}},
 	},
 	fault.RequestInProgress: {
-		Meaning: "A request with the same key, or for orders one that means the same, was admitted and is not decided yet. An order's repeat waits up to two seconds for it before it gives up.",
-		Key:     "In use by the first request. Sent again, it returns what became of that one; if nothing came of it, it is decided anew.",
-		detail:  "a request with this Idempotency-Key is still being decided",
+		Meaning: "A request with the same key, or for bonuses one that means the same, was admitted and is not decided yet. The repeat of an order waits up to " +
+			"two seconds for that before it is answered so, the repeat of a bonus not at all.",
+		Key:    "In use by the first request. Sent again, it returns what became of that one; if nothing came of it, it is decided anew.",
+		detail: "a request with this Idempotency-Key is still being decided",
 	},
 	fault.StockChanged: {
 		Meaning: "`expected_stock` is not what is on hand: somebody ordered, or counted, since you looked. `stock` is what is there now, null if it is not counted.",
-		Key:     keyNone, detail: "the stock has changed meanwhile", fields: map[string]any{"stock": 7},
+		Key:     "Plays no part here: a stock that is set to a number needs no key, since repeating that is harmless.",
+		detail:  "the stock has changed meanwhile", fields: map[string]any{"stock": 7},
 	},
 	fault.RedriveLimit: {
 		Meaning: "The record came back as a dead letter after each of five attempts. Sending it a sixth time would change nothing.",
@@ -127,9 +129,10 @@ var explanations = map[fault.Code]explanation{
 		detail: "this Idempotency-Key stands for another order", fields: map[string]any{"original_created_at": placedAt},
 	},
 	fault.AccrualConflict: {
-		Meaning: "Points of this campaign for this order were accrued to this user already, under another key or by the event of the completed order, with other fields than " +
-			"you sent. What exists stands. The same fields would have been answered by 200 with the existing accrual.",
-		Key: keyFree, detail: "this user has an accrual of this campaign for this order already, with other fields",
+		Meaning: "Points of this campaign for this order were accrued to this user already, under another key or by the event of the completed order, and they are " +
+			"not as many as you sent. What exists stands: `accrual_id` with its `points`. Equal points would have been answered by 200 with that accrual.",
+		Key: keyFree, detail: "this user has other points for this campaign and order already",
+		fields: map[string]any{"accrual_id": exampleEvent, "points": 32},
 	},
 	fault.TooManyRequests: {
 		Any:     true,

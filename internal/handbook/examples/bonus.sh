@@ -7,7 +7,7 @@ accrual='{"user_id": "alice", "campaign_id": "'$campaign'", "points": 25,
 
 for key in visit-1 visit-1 visit-2; do
   curl -si $url/v1/bonuses -H "$root" -H "$json" \
-    -H "Idempotency-Key: $key" -d "$accrual"   # 201, replayed: 201, the same again: 200
+    -H "Idempotency-Key: $key" -d "$accrual"   # 201, 201 replayed, 200
 done
 
 curl -s $url/v1/wallet -H "$alice"   # 200 OK
