@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"kuhnya/internal/auth"
@@ -21,8 +22,8 @@ import (
 	"kuhnya/internal/ops/opshttp"
 )
 
-// newAPI has the operations of all services and the handbook. Nobody calls the operations.
-func newAPI() *httpapi.API {
+// served has the operations of all services and the handbook. Nobody calls the operations.
+var served = sync.OnceValue(func() *httpapi.API {
 	api := httpapi.New(httpapi.Config{
 		Title: "Kuhnya", Version: "1", Verifier: auth.NewVerifier(auth.Key{}), Logger: slog.New(slog.DiscardHandler),
 		ParseKey: func([]string) (string, bool, error) { return "", false, nil },
@@ -33,27 +34,31 @@ func newAPI() *httpapi.API {
 	bonushttp.Register(api, nil, nil)
 	opshttp.Register(api, opshttp.Service{Name: "kitchen"})
 	return api
+})
+
+func get(t *testing.T, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	return getAt(t, "127.0.0.1:8080", path)
 }
 
-func get(t *testing.T, api *httpapi.API, path string) *httptest.ResponseRecorder {
+func getAt(t *testing.T, host, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequestWithContext(t.Context(), "GET", path, nil)
-	r.Host = "127.0.0.1:8080"
-	api.Handler().ServeHTTP(w, r)
+	r.Host = host
+	served().Handler().ServeHTTP(w, r)
 	return w
 }
 
 // pages are the paths of all pages and what they hold.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	api := newAPI()
 	all := map[string]string{"/docs": "", "/problems": ""}
 	for _, k := range httpapi.Kinds() {
 		all["/problems/"+k.Slug()] = ""
 	}
 	for path := range all {
-		w := get(t, api, path)
+		w := get(t, path)
 		if w.Code != 200 || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Fatalf("%s: %d %v", path, w.Code, w.Header())
 		}
@@ -86,9 +91,8 @@ func TestPages_load_nothing_from_elsewhere(t *testing.T) {
 }
 
 func TestPages_have_a_policy_that_lets_nothing_in(t *testing.T) {
-	api := newAPI()
 	for _, path := range []string{"/docs", "/problems", "/problems/internal", "/problems/nonsense"} {
-		policy := get(t, api, path).Header().Get("Content-Security-Policy")
+		policy := get(t, path).Header().Get("Content-Security-Policy")
 		for _, part := range strings.Split(policy, "; ") {
 			if name, value, _ := strings.Cut(part, " "); value != "'none'" && value != "'self'" || name == "default-src" && value != "'none'" {
 				t.Errorf("%s: %s", path, part)
@@ -107,7 +111,7 @@ var (
 )
 
 func TestPages_lead_only_to_what_is_there(t *testing.T) {
-	api, all := newAPI(), pages(t)
+	all, seen := pages(t), map[string]bool{}
 	ids := map[string]bool{}
 	for path, text := range all {
 		for _, m := range anchors.FindAllStringSubmatch(text, -1) {
@@ -127,15 +131,16 @@ func TestPages_lead_only_to_what_is_there(t *testing.T) {
 			if inside && !ids[target+"#"+anchor] {
 				t.Errorf("%s links to %s, which is not there", path, m[1])
 			}
-			if w := get(t, api, target); w.Code != 200 {
-				t.Errorf("%s links to %s: %d", path, m[1], w.Code)
+			if !seen[target] && get(t, target).Code != 200 {
+				t.Errorf("%s links to %s", path, m[1])
 			}
+			seen[target] = true
 		}
 	}
 }
 
 func TestDocs_shows_the_operations_of_the_API(t *testing.T) {
-	page := get(t, newAPI(), "/docs").Body.String()
+	page := get(t, "/docs").Body.String()
 	var doc struct {
 		Paths map[string]map[string]struct {
 			OperationID, Summary string
@@ -143,7 +148,7 @@ func TestDocs_shows_the_operations_of_the_API(t *testing.T) {
 			Responses            map[string]any
 		}
 	}
-	_, document := newAPI().OpenAPI()
+	_, document := served().OpenAPI()
 	if err := json.Unmarshal(document, &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +184,7 @@ func TestDocs_shows_the_operations_of_the_API(t *testing.T) {
 }
 
 func TestDocs_runs_every_example(t *testing.T) {
-	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(get(t, newAPI(), "/docs").Body.String(), ""))
+	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(get(t, "/docs").Body.String(), ""))
 	files, _ := filepath.Glob("examples/*.sh")
 	if len(files) == 0 {
 		t.Fatal("no examples")
@@ -197,16 +202,11 @@ func TestDocs_runs_every_example(t *testing.T) {
 
 // A copied command works where the page was read, and nobody's odd Host gets into a command.
 func TestDocs_names_the_host_that_was_asked(t *testing.T) {
-	api := newAPI()
 	for host, want := range map[string]string{
 		"localhost:9000": "url=http://localhost:9000\n", "[::1]:8080": "url=http://[::1]:8080\n",
 		"a$(id)": "url=http://127.0.0.1:8080\n", `"><b>`: "url=http://127.0.0.1:8080\n", "": "url=http://127.0.0.1:8080\n",
 	} {
-		r := httptest.NewRequestWithContext(t.Context(), "GET", "/docs", nil)
-		r.Host = host
-		w := httptest.NewRecorder()
-		api.Handler().ServeHTTP(w, r)
-		if !strings.Contains(w.Body.String(), want) {
+		if !strings.Contains(getAt(t, host, "/docs").Body.String(), want) {
 			t.Errorf("%q: no %q", host, want)
 		}
 	}
@@ -234,7 +234,7 @@ func TestProblems_each_kind_has_a_page(t *testing.T) {
 
 func TestProblems_unknown_slug_is_not_found(t *testing.T) {
 	for _, path := range []string{"/problems/nonsense", "/problems/out_of_stock", "/problems/Internal"} {
-		w := get(t, newAPI(), path)
+		w := get(t, path)
 		if w.Code != 404 || !strings.Contains(w.Body.String(), `href="/problems"`) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
