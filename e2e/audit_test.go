@@ -85,7 +85,7 @@ func wantViolation(t *testing.T, r report, name string, invariant int) {
 
 func auditRunning(t *testing.T) {
 	s := sharedSite(t)
-	if r := readReport(t, 0, "--data", s.data); r.AtRest != nil || r.Detail != "" || len(r.Databases) != 2 {
+	if r := readReport(t, 0, "--data", s.data); r.AtRest != nil || r.Detail != "" || len(r.Databases) != 3 {
 		t.Errorf("live: %+v", r)
 	}
 	wantNotAtRest(t, "--kafka-brokers", "--data", s.data)
@@ -163,8 +163,10 @@ func auditKitchenAlone(t *testing.T) {
 	if r := command(t, "migrate", "--data", data); r.code != 0 {
 		t.Fatal(r.stderr)
 	}
-	if err := os.Remove(filepath.Join(data, "establishment.db")); err != nil {
-		t.Fatal(err)
+	for _, service := range []string{"establishment", "bonus"} {
+		if err := os.Remove(filepath.Join(data, service+".db")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if r := command(t, "audit", "--data", data); r.code != 0 || r.stdout != "no violations; checked kitchen\n" {
 		t.Errorf("exit code %d: %s%s", r.code, r.stdout, r.stderr)

@@ -21,11 +21,12 @@ func (c *upCmd) Run(ctx context.Context) error {
 
 var greeting = template.Must(template.New("greeting").Parse(`
 Documentation: {{.URL}}/docs
-Try in another terminal: read a menu, order two portions, look at the board.
+Try in another terminal: read a menu, order two portions, look at the board, and at the points of completed orders.
 
 curl -sw "\n" {{.URL}}/v1/establishments/{{.Place.ID}}/menu
 curl -sw "\n" {{.URL}}/v1/orders -H "Authorization: Bearer $({{.Token}} --subject alice --role customer)" -H "Idempotency-Key: first-try" -H "Content-Type: application/json" -d '{"establishment_id":"{{.Place.ID}}","lines":[{"dish_id":"{{.Dish.ID}}","quantity":2}]}'
 curl -sw "\n" {{.URL}}/v1/tickets -H "Authorization: Bearer $({{.Token}} --subject {{.Place.Staff}} --role staff --establishment {{.Place.ID}})"
+curl -sw "\n" {{.URL}}/v1/wallet -H "Authorization: Bearer $({{.Token}} --subject alice --role customer)"
 
 `))
 

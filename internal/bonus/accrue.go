@@ -98,12 +98,16 @@ func (s *Service) Accrue(ctx context.Context, cmd Accrue) (Accrued, error) {
 	if err := cmd.check(); err != nil {
 		return Accrued{}, err
 	}
-	a := accruing{Accrue: cmd, ids: newIDs(), command: cmd.fingerprint()}
+	c := cmd.admitted()
 	release, free := s.claim(cmd)
 	if !free {
-		return s.answerMeanwhile(ctx, a)
+		return s.answerMeanwhile(ctx, c)
 	}
-	return doThen(ctx, s.accruals, a, release)
+	return doThen(ctx, s.accruals, c, release)
+}
+
+func (cmd Accrue) admitted() accruing {
+	return accruing{Accrue: cmd, ids: newIDs(), command: cmd.fingerprint()}
 }
 
 func (cmd Accrue) check() error {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -35,8 +36,54 @@ type Engine struct {
 // Run runs the suite. open makes a fresh database for each test.
 func Run(t *testing.T, open func(*testing.T) Engine) {
 	for name, test := range map[string]func(*testing.T, *world){
-		"Accrue/replays_what_was_answered_byte_for_byte": replaysByteForByte,
-		"Evaluate/accrues_once_per_campaign":             accruesOncePerCampaign,
+		"Accrue/replays_what_was_answered_byte_for_byte":           replaysByteForByte,
+		"Accrue/refuses_another_command_under_a_key":               refusesAnotherCommand,
+		"Accrue/keeps_keys_of_callers_apart":                       keepsKeysOfCallersApart,
+		"Accrue/keeps_business_keys_apart":                         keepsBusinessKeysApart,
+		"Accrue/answers_another_key_with_the_accrual":              answersAnotherKey,
+		"Accrue/is_repeatable_without_a_key":                       repeatableWithoutAKey,
+		"Accrue/leaves_the_key_of_a_refusal_free":                  leavesTheKeyOfARefusalFree,
+		"Accrue/looks_at_the_key_first":                            looksAtTheKeyFirst,
+		"Accrue/refuses_what_is_ill_formed":                        refusesIllFormedCommands,
+		"Accrue/refuses_a_balance_beyond_64_bits":                  refusesOverflow,
+		"Accrue/makes_one_accrual_of_parallel_repeats":             oneAccrualOfRepeats,
+		"Accrue/makes_one_accrual_across_processes":                oneAccrualAcrossProcesses,
+		"Accrue/makes_one_accrual_of_parallel_keys":                oneAccrualOfParallelKeys,
+		"Accrue/says_that_its_keys_are_in_progress":                saysInProgress,
+		"Accrue/replays_while_a_replay_is_in_progress":             replaysDuringAReplay,
+		"Accrue/keeps_the_answer_of_a_client_that_left":            keepsTheAnswerOfAClientThatLeft,
+		"Accrue/a_refusal_harms_no_neighbour":                      refusalHarmsNoNeighbour,
+		"Accrue/decides_again_after_losing_its_business_key":       losesTheBusinessKey,
+		"Accrue/decides_again_after_losing_its_client_key":         losesTheClientKey,
+		"Evaluate/accrues_once_per_campaign":                       accruesOncePerCampaign,
+		"Evaluate/makes_one_accrual_with_a_client":                 racesAClient,
+		"Evaluate/lets_an_accrual_stand":                           letsAnAccrualStand,
+		"Evaluate/decides_again_after_losing_to_a_client":          losesToAClient,
+		"Evaluate/judges_by_the_terms_at_placing":                  judgesByTheTermsAtPlacing,
+		"Evaluate/judges_by_the_window_and_the_conditions":         judgesByTheConditions,
+		"Evaluate/ends_a_window_by_the_moment":                     endsAWindowByTheMoment,
+		"Evaluate/never_decides_anew":                              neverDecidesAnew,
+		"Evaluate/refuses_what_is_ill_formed":                      refusesIllFormedOrders,
+		"Evaluate/an_order_that_can_not_be_booked_harms_no_other":  overflowHarmsNoOther,
+		"Evaluate/decides_nothing_after_a_store_that_fails":        decidesNothingAfterAFailure,
+		"Evaluate/tells_in_the_trace_of_the_record":                tellsInTheTrace,
+		"Campaign/replays_the_campaign_of_a_key":                   replaysTheCampaign,
+		"Campaign/is_created_once_by_parallel_repeats":             createsOnce,
+		"Campaign/decides_again_after_losing_its_key":              losesTheCampaignKey,
+		"Campaign/finds_a_fixed_id":                                findsAFixedID,
+		"Campaign/starts_now_unless_told_otherwise":                startsNow,
+		"Campaign/refuses_terms_that_mean_nothing":                 refusesTerms,
+		"Campaign/changes_from_now_on":                             changesFromNowOn,
+		"Campaign/equal_terms_add_no_version":                      equalTerms,
+		"Campaign/refuses_changes_that_mean_nothing":               refusesChanges,
+		"Campaign/which_version_was_in_force_is_never_ambiguous":   neverAmbiguous,
+		"Campaign/parallel_changes_are_all_kept":                   parallelChanges,
+		"Store/an_insert_leaves_out_what_exists":                   insertsLeaveOut,
+		"Store/nothing_remains_of_a_transaction_that_failed":       nothingRemains,
+		"Store/campaigns_are_listed_newest_first_and_page_through": listsCampaigns,
+		"Store/entries_are_listed_newest_first_and_page_through":   listsEntries,
+		"Store/versions_up_to_a_moment":                            versionsUpTo,
+		"Property/whatever_is_asked_how_often_is_accrued_once":     property,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +112,7 @@ type world struct {
 	service  *bonus.Service
 	other    *bonus.Service
 	campaign bonus.Campaign
-	newest   time.Time // when the newest campaign was created, by the database's clock
+	latest   time.Time // when the latest change of a campaign came into force, by the database's clock
 
 	mu    sync.Mutex
 	users map[string]bool // who may have got points
@@ -113,8 +160,14 @@ func (w *world) mustCreate(terms bonus.Terms) bonus.Campaign {
 	w.t.Helper()
 	c, _, err := w.service.CreateCampaign(w.ctx, bonus.CreateCampaign{Terms: terms, Caller: "operator:olga"})
 	w.must(err)
-	w.newest = c.CreatedAt
+	w.note(c)
 	return c
+}
+
+func (w *world) note(c bonus.Campaign) {
+	if c.UpdatedAt.After(w.latest) {
+		w.latest = c.UpdatedAt
+	}
 }
 
 // command asks for points of the campaign for a new order.
@@ -241,4 +294,89 @@ func inParallel(n int, f func(i int)) {
 	done.Wait()
 }
 
+// whileHeld runs f while another process keeps the balances, and with them the transactions of all others, locked.
+func (w *world) whileHeld(f func()) {
+	held, release := make(chan struct{}), make(chan struct{})
+	var holder sync.WaitGroup
+	holder.Go(func() {
+		err := w.engine.Store.Write(w.ctx, func(tx bonus.Tx) error {
+			err := tx.AddBalances(map[bonus.Account]int64{bonus.Issued: -1})
+			close(held)
+			<-release
+			return errors.Join(err, errStop)
+		})
+		if !errors.Is(err, errStop) {
+			w.t.Error(err)
+		}
+	})
+	<-held
+	f()
+	close(release)
+	holder.Wait()
+}
+
 var errStop = errors.New("stop")
+
+// awaitUndecided returns when the service is busy with n keys.
+func (w *world) awaitUndecided(n int) {
+	for w.service.Undecided() != n {
+		runtime.Gosched()
+	}
+}
+
+// outrun is a store in which, once, another process commits after the rules have looked and before they insert. On an
+// engine where writers take turns that can't happen, so the rules don't see what was committed when they look.
+type outrun struct {
+	bonus.Store
+	rival func() // nil once it was there
+}
+
+func (s *outrun) Write(ctx context.Context, f func(bonus.Tx) error) error {
+	rival := s.rival
+	s.rival = nil
+	if rival == nil {
+		return s.Store.Write(ctx, f)
+	}
+	rival()
+	return s.Store.Write(ctx, func(tx bonus.Tx) error { return f(blindTx{tx}) })
+}
+
+type blindTx struct{ bonus.Tx }
+
+func (blindTx) AnswersByKey([]bonus.CallerKey) (map[bonus.CallerKey]bonus.Answer, error) {
+	return map[bonus.CallerKey]bonus.Answer{}, nil
+}
+
+func (blindTx) AccrualsByBusinessKey([]bonus.BusinessKey) (map[bonus.BusinessKey]bonus.Accrual, error) {
+	return map[bonus.BusinessKey]bonus.Accrual{}, nil
+}
+
+func (blindTx) CampaignByKey(bonus.CallerKey) (c bonus.Campaign, found bool, err error) {
+	return c, false, nil
+}
+
+func (blindTx) LockCampaign(uuid.UUID) (c bonus.Campaign, found bool, err error) {
+	return c, false, nil
+}
+
+// outrunBy is another process that is outrun once.
+func (w *world) outrunBy(rival func()) *bonus.Service {
+	return w.newService(&outrun{w.engine.Store, rival})
+}
+
+// clock is a store whose clock shows what it is set to.
+type clock struct {
+	bonus.Store
+	now time.Time
+}
+
+func (s *clock) Write(ctx context.Context, f func(bonus.Tx) error) error {
+	return s.Store.Write(ctx, func(tx bonus.Tx) error { return f(clockTx{tx, s.now}) })
+}
+
+type clockTx struct {
+	bonus.Tx
+	now time.Time
+}
+
+func (t clockTx) Now() (time.Time, error) { return t.now, nil }
