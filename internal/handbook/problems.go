@@ -19,9 +19,6 @@ type problem struct {
 // StatusText names the status.
 func (p problem) StatusText() string { return http.StatusText(p.Status) }
 
-// Anchor is the operation's place in the guide.
-func (o operation) Anchor() string { return "operation-" + o.ID }
-
 func newProblems(ref reference) []problem {
 	var list []problem
 	for _, k := range httpapi.Kinds() {

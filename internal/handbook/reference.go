@@ -37,6 +37,9 @@ type operation struct {
 	Answers              []answer
 }
 
+// Anchor is the id of the operation on the page.
+func (o operation) Anchor() string { return "operation-" + o.ID }
+
 // answer is a status that an operation may answer with.
 type answer struct {
 	Status  string

@@ -23,8 +23,8 @@ func example(name string) (template.HTML, error) {
 	return template.HTML(fmt.Sprintf(`<pre class="example"><code class="language-sh">%s</code></pre>`, shown)), nil
 }
 
-// comment is a comment of a shell script that stands after a blank or at the beginning of a line.
-var comment = regexp.MustCompile(`(?m)(?:^|\b|  ?)# .*$`)
+// comment is a comment of a shell script, at the beginning of a line or after a blank.
+var comment = regexp.MustCompile(`(?m)(?:^| )# .*$`)
 
 var (
 	quoted = regexp.MustCompile("`([^`]+)`")
