@@ -31,7 +31,8 @@ type Config struct {
 	Transient func(error) bool
 	// MaxStreams is how many event streams may be open at once; 0 means [DefaultMaxStreams].
 	MaxStreams int
-	Logger     *slog.Logger
+	// Logger gets each line with the context of its request, from which package trace adds request id and trace id.
+	Logger *slog.Logger
 }
 
 // API is a set of operations behind one handler. Register everything first, then serve.
@@ -59,7 +60,7 @@ func New(config Config) *API {
 }
 
 // Handle adds a route beside the operations, by a pattern of [http.ServeMux]: health checks, pages. It gets request id,
-// panic recovery and access log, but none of the checks of an operation.
+// trace, panic recovery and access log, but none of the checks of an operation.
 func (a *API) Handle(pattern string, handler http.Handler) { a.mux.Handle(pattern, handler) }
 
 // CloseStreams ends every event stream, running or to come, as the first step of a shutdown.
