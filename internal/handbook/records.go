@@ -76,7 +76,7 @@ func newRecords() []record {
 }
 
 func newRecord(text string, f event.Fact) record {
-	f.ID, f.OrderID = exampleEvent, exampleOrder
+	f.ID, f.OrderID, f.TraceParent = exampleEvent, exampleOrder, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 	m, err := f.Message()
 	if err != nil {
 		panic(fmt.Errorf("example of %s: %w", f.Type, err)) // built in
