@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"kuhnya/internal/event"
+	"kuhnya/internal/trace"
 )
 
 // version is set by the linker, as make build does it.
@@ -60,16 +61,22 @@ type logFlags struct {
 	LogLevel  string `enum:"debug,info,warn,error" default:"info" help:"debug, info, warn or error."`
 }
 
+// logger is the log of the process. Libraries that write to Go's standard log, as net/http does about its connections,
+// write there too.
 func (f logFlags) logger() *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(f.LogLevel)); err != nil {
 		panic(err) // kong admits only the levels of the enum
 	}
 	options := &slog.HandlerOptions{Level: level}
+	var handler slog.Handler = slog.NewTextHandler(os.Stderr, options)
 	if f.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+		handler = slog.NewJSONHandler(os.Stderr, options)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options))
+	log := slog.New(trace.Logs(handler))
+	slog.SetLogLoggerLevel(slog.LevelWarn)
+	slog.SetDefault(log)
+	return log
 }
 
 // dataFlag is common to commands that use the data folder.

@@ -12,11 +12,15 @@ import (
 
 type upCmd struct{ serveFlags }
 
-// Run serves everything with demo data and says how to try it.
+// Run serves everything with demo data and says how to try it, unless programs read what it says.
 func (c *upCmd) Run(ctx context.Context) error {
 	config := c.config(nil)
 	config.Demo = true
-	return serve(ctx, config, func(a *app.App) { greet(a, c.Data) })
+	return serve(ctx, config, func(a *app.App) {
+		if c.LogFormat != "json" {
+			greet(a, c.Data)
+		}
+	})
 }
 
 var greeting = template.Must(template.New("greeting").Parse(`

@@ -29,7 +29,7 @@ func deadLetter(state string) string {
 }
 
 func step(no, status, sentAt string) string {
-	return `INSERT INTO ticket_steps VALUES (` + orderKey + `, ` + no + `, '` + status + `', '', 'k', x'0` + no + `', 1, ` + sentAt + `)`
+	return `INSERT INTO ticket_steps VALUES (` + orderKey + `, ` + no + `, '` + status + `', '', 'k', x'0` + no + `', 1, ` + sentAt + `, '')`
 }
 
 func TestAuditor_at_rest(t *testing.T) {

@@ -16,7 +16,7 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 		return err
 	}
 	store := kitchensql.NewSQLite(u.db)
-	service := kitchen.New(store, kitchen.Options{Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake})
+	service := kitchen.New(store, kitchen.Options{Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake, Log: u.log})
 	u.onStop(service.Close)
 	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, u.log)
 	u.sweepers = append(u.sweepers, sweeper.Run)

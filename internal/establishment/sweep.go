@@ -90,7 +90,9 @@ func (w *Sweeper) sendAll(ctx context.Context, due []uuid.UUID) (failure error) 
 	for range min(sweepSenders, len(due)) {
 		senders.Go(func() {
 			for id := range queue {
-				if err := w.service.publish(ctx, id, nil); err != nil {
+				sent, err := w.service.publish(ctx, id, nil)
+				w.service.logSwept(ctx, sent)
+				if err != nil {
 					failures <- unsendable{id, err}
 					return
 				}

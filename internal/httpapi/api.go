@@ -28,7 +28,8 @@ type Config struct {
 	ParseKey func(lines []string) (key string, present bool, err error)
 	// Transient says of an error without a code that the same request may succeed later: 503 instead of 500. May be nil.
 	Transient func(error) bool
-	Logger    *slog.Logger
+	// Logger gets each line with the context of its request, from which package trace adds request id and trace id.
+	Logger *slog.Logger
 }
 
 // API is a set of operations behind one handler. Register everything first, then serve.
@@ -54,7 +55,7 @@ func New(config Config) *API {
 }
 
 // Handle adds a route beside the operations, by a pattern of [http.ServeMux]: health checks, pages. It gets request id,
-// panic recovery and access log, but none of the checks of an operation.
+// trace, panic recovery and access log, but none of the checks of an operation.
 func (a *API) Handle(pattern string, handler http.Handler) { a.mux.Handle(pattern, handler) }
 
 // CloseStreams ends every event stream, running or to come, as the first step of a shutdown.

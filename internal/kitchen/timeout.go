@@ -9,6 +9,7 @@ import (
 
 	"kuhnya/internal/fault"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/trace"
 )
 
 const (
@@ -136,14 +137,16 @@ func (w *TimeoutSweeper) reject(ctx context.Context) {
 	for i, id := range w.overdue {
 		changes[i] = Change{
 			OrderID: id, To: lifecycle.Rejected, Reason: AcceptTimeout, Party: lifecycle.System, Actor: "system:" + AcceptTimeout,
+			Trace: trace.New(),
 		}
 	}
 	for i, err := range w.service.ChangeAll(ctx, changes) {
+		ctx := trace.WithParent(ctx, changes[i].Trace)
 		switch {
 		case err == nil:
-			w.log.Info("order not accepted in time", "order_id", changes[i].OrderID)
+			w.log.InfoContext(ctx, "order not accepted in time", "order_id", changes[i].OrderID)
 		case fault.CodeOf(err) != fault.InvalidTransition && ctx.Err() == nil:
-			w.log.Warn("accept time-out not applied", "order_id", changes[i].OrderID, "error", err)
+			w.log.WarnContext(ctx, "accept time-out not applied", "order_id", changes[i].OrderID, "error", err)
 		}
 	}
 	w.overdue, w.ends = nil, nil

@@ -3,12 +3,12 @@ package kitchen_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"kuhnya/internal/database"
@@ -19,6 +19,7 @@ import (
 	"kuhnya/internal/kitchen/kitchensql"
 	"kuhnya/internal/lifecycle"
 	"kuhnya/internal/money"
+	"kuhnya/internal/trace"
 )
 
 // callbackLog is the log's edge under the test's control.
@@ -61,8 +62,9 @@ type overdueOrder struct {
 	t       *testing.T
 	service *kitchen.Service
 	store   kitchen.Store
+	outbox  messagesql.Outbox
 	order   kitchen.Order
-	log     *callbackLog
+	journal journal
 	cancel  context.CancelFunc
 	ended   chan struct{}
 }
@@ -72,7 +74,7 @@ func sweepOverdueOrder(t *testing.T, log *callbackLog) *overdueOrder {
 	store := kitchensql.NewSQLite(db)
 	service := kitchen.New(store, kitchen.Options{Topics: event.Topics{}, Classify: database.BatchClass, Wake: func() {}})
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &overdueOrder{t: t, service: service, store: store, log: log, cancel: cancel, ended: make(chan struct{})}
+	s := &overdueOrder{t: t, service: service, store: store, outbox: messagesql.NewOutbox(db), cancel: cancel, ended: make(chan struct{})}
 	place := kitchen.Establishment{
 		ID: uuid.New(), Name: "Canteen", State: kitchen.Open, AcceptTimeout: time.Second, Timezone: "UTC", Currency: money.RUB,
 	}
@@ -88,7 +90,7 @@ func sweepOverdueOrder(t *testing.T, log *callbackLog) *overdueOrder {
 	}))
 	go func() {
 		defer close(s.ended)
-		kitchen.NewTimeoutSweeper(service, log, slog.New(slog.DiscardHandler)).Run(ctx)
+		kitchen.NewTimeoutSweeper(service, log, s.journal.logger()).Run(ctx)
 	}()
 	return s
 }
@@ -118,6 +120,21 @@ func (s *overdueOrder) stop() {
 	s.must(s.service.Close(context.Background()))
 }
 
+// toldInATraceOfItsOwn expects the fact and the log line of a time-out.
+func (s *overdueOrder) toldInATraceOfItsOwn() {
+	s.t.Helper()
+	rows, err := s.outbox.Pending(s.t.Context(), 0, 10)
+	s.must(err)
+	if len(rows) != 1 {
+		s.t.Fatalf("%d facts", len(rows))
+	}
+	id := trace.ID(event.Open(rows[0].Headers).TraceParent)
+	want := []map[string]any{{"level": "INFO", "msg": "order not accepted in time", "order_id": s.order.ID.String(), "trace_id": id}}
+	if diff := cmp.Diff(want, s.journal.lines(s.t)); id == "" || diff != "" {
+		s.t.Errorf("told in trace %q, log (-want +got):\n%s", id, diff)
+	}
+}
+
 func TestTimeoutSweeper_waits_after_a_start_and_then_rejects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := sweepOverdueOrder(t, &callbackLog{})
@@ -129,6 +146,7 @@ func TestTimeoutSweeper_waits_after_a_start_and_then_rejects(t *testing.T) {
 			t.Errorf("rejected by %s because of %s", last.Actor, last.Reason)
 		}
 		s.stop()
+		s.toldInATraceOfItsOwn()
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"kuhnya/internal/fault"
 	"kuhnya/internal/kitchen"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/trace"
 )
 
 // Handler applies records of the topic of establishment statuses, a whole poll in one batch.
@@ -48,6 +49,6 @@ func decode(r *kgo.Record) (kitchen.Change, error) {
 	}
 	return kitchen.Change{
 		OrderID: status.OrderID, EstablishmentID: status.EstablishmentID, To: status.Status, Reason: status.Reason,
-		Party: lifecycle.Staff, Actor: "staff:" + status.EstablishmentID.String(), Key: key,
+		Party: lifecycle.Staff, Actor: "staff:" + status.EstablishmentID.String(), Key: key, Trace: trace.Child(envelope.TraceParent),
 	}, nil
 }

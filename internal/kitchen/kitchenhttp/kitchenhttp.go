@@ -4,6 +4,7 @@ package kitchenhttp
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/google/uuid"
 
@@ -60,6 +61,9 @@ type EstablishmentPath struct {
 type OrderPath struct {
 	ID httpapi.ID `path:"id" doc:"The order's id."`
 }
+
+// LogAttr implements [httpapi.About].
+func (p OrderPath) LogAttr() slog.Attr { return slog.Any("order_id", p.ID) }
 
 // caller is the identity behind a request that the guard let in.
 func caller(ctx context.Context) auth.Identity {
