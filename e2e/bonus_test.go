@@ -17,6 +17,7 @@ func TestBonus(t *testing.T) {
 		promise{"without a key a bonus is one all the same", bonusWithoutKey},
 		promise{"a bonus of a campaign that nobody knows is pointed at", bonusUnknownCampaign},
 		promise{"a process killed before a bonus is told tells it once", bonusKilledBeforeTelling},
+		promise{"a bonus is told within the trace of its request", bonusTraced},
 		promise{"who may do what", bonusRoles},
 		promise{"points, users and ids are read strictly", bonusInput},
 	)
@@ -150,6 +151,20 @@ func bonusKilledBeforeTelling(t *testing.T) {
 	v.bus(t).wantTold(t, request.OrderID, made.ID)
 	v.bonus.restart(t)
 	v.chief.wantOneEntry(t, made)
+}
+
+func bonusTraced(t *testing.T) {
+	v := openVenue(t, sharedSite(t), counted("pelmeni", 100))
+	request := v.offer(t, nil).request(22)
+	id, traceparent := newTrace()
+	made := into[bonus](t, v.robot.send(t, "POST", "/v1/bonuses", request, "traceparent", traceparent).want(t, 201))
+	b := v.bus(t)
+	b.wantTold(t, request.OrderID, made.ID)
+	for _, r := range b.all(t, bonusesTopic) {
+		if string(r.Key) == request.OrderID {
+			wantTrace(t, r, id, traceparent)
+		}
+	}
 }
 
 func bonusRoles(t *testing.T) {
