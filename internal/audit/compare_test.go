@@ -214,7 +214,7 @@ func TestCompare_orders_with_bonuses(t *testing.T) {
 		},
 		"points for another user": {
 			orders: []audit.Order{order(a, done...)}, evaluations: []audit.Evaluation{evaluation(a)},
-			earnings: []audit.Earning{earning(a, "alice"), earning(a, "eve")},
+			earnings: []audit.Earning{earning(a, "eve"), earning(a, "alice")},
 			want:     []string{"accrual is for a of user alice, but went to user eve"},
 		},
 		"points that nobody earned, which nothing excuses": {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,8 +29,10 @@ type counter struct {
 	store    bonus.Store
 	outbox   messagesql.Outbox
 	campaign uuid.UUID
-	batches  map[string]int // commands by group
-	runs     int
+
+	mu      sync.Mutex     // each group tells from a goroutine of its own
+	batches map[string]int // commands by group
+	runs    int
 }
 
 func newCounter(t *testing.T) *counter {
@@ -37,7 +40,7 @@ func newCounter(t *testing.T) *counter {
 	c := &counter{db: db, store: bonussql.NewSQLite(db), outbox: messagesql.NewOutbox(db), batches: map[string]int{}}
 	c.Service = bonus.New(c.store, bonus.Options{
 		Topics: event.Topics{}, Classify: database.BatchClass, Wake: func() {},
-		Observe: func(group string, s batch.Stats) { c.batches[group] += s.Size; c.runs += s.Runs },
+		Observe: c.observe,
 		Encode: func(a bonus.Accrual) ([]byte, error) {
 			if a.Points == 13 {
 				return nil, errors.New("superstition")
@@ -58,6 +61,13 @@ func newCounter(t *testing.T) *counter {
 	}
 	c.campaign = campaign.ID
 	return c
+}
+
+func (c *counter) observe(group string, s batch.Stats) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.batches[group] += s.Size
+	c.runs += s.Runs
 }
 
 func (c *counter) command() bonus.Accrue {
