@@ -57,25 +57,6 @@ func (g *Group[Req, Res]) Submit(req Req, done func(Outcome[Res])) error {
 	return nil
 }
 
-// Do submits req and waits for its decision. If ctx ends first it returns the error of ctx and the admitted request goes
-// on; with a ctx that has ended already nothing is admitted.
-func (g *Group[Req, Res]) Do(ctx context.Context, req Req) (Res, error) {
-	var none Res
-	if err := ctx.Err(); err != nil {
-		return none, err
-	}
-	decided := make(chan Outcome[Res], 1)
-	if err := g.Submit(req, func(o Outcome[Res]) { decided <- o }); err != nil {
-		return none, err
-	}
-	select {
-	case o := <-decided:
-		return o.Value, o.Err
-	case <-ctx.Done():
-		return none, ctx.Err()
-	}
-}
-
 // Close admits nothing more, waits until everything admitted is decided, and ends the workers. When ctx ends first, the
 // context of Apply is cancelled, what is not decided by then fails with [ErrClosed], and the error of ctx is returned;
 // the workers are waited for even then. Closing again waits too.

@@ -65,18 +65,12 @@ func lettersOf(service string) string { return "/v1/" + service + "/dead-letters
 // letters lists a service's dead letters of an order, page by page, by their ids.
 func (s *site) letters(t testing.TB, service, order string) (found []deadLetter) {
 	t.Helper()
-	for path, more := lettersOf(service)+"?limit=50", ""; ; {
-		page := into[list[deadLetter]](t, s.operator(t).send(t, "GET", path+more, nil).want(t, 200))
-		for _, letter := range page.Items {
-			if letter.OrderID == order {
-				found = append(found, letter)
-			}
+	for _, letter := range pages[deadLetter](t, s.operator(t), lettersOf(service), 50) {
+		if letter.OrderID == order {
+			found = append(found, letter)
 		}
-		if page.NextCursor == "" {
-			return found
-		}
-		more = "&cursor=" + page.NextCursor
 	}
+	return found
 }
 
 // awaitLetters waits until a service has so many dead letters of an order.
@@ -116,7 +110,8 @@ func (b bus) of(t testing.TB, topic, key string) (records []*kgo.Record) {
 func redrivePoison(t *testing.T) {
 	s := newStage(t)
 	s.awaitTicket(t, s.id)
-	sent := s.bus.send(t, poison(ordersTopic, s.id, withHeader("ce_type", "order.placed.v1"), withHeader("ce_id", newKey()), kgo.RecordHeader{Key: "empty"}))
+	sent := s.bus.send(t, poison(ordersTopic, s.id,
+		withHeader("ce_type", "order.status_changed.v1"), withHeader("ce_id", newKey()), kgo.RecordHeader{Key: "empty"}))
 	for n := range 6 {
 		letters := s.awaitLetters(t, "establishment", s.id, n+1)
 		last := letters[n]
@@ -309,6 +304,9 @@ func redriveOwn(t *testing.T) {
 		if !strings.Contains(r.stdout, id) || !strings.Contains(r.stdout, "1 open; asked "+service+"; not running here: ") {
 			t.Errorf("%s", r.stdout)
 		}
+	}
+	if r := s.dlq(t, s.kitchen.url, "list", "--service", "establishment"); r.code != 2 || !strings.Contains(r.stderr, "no process at "+s.kitchen.url) {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 	both := s.kitchen.url + "," + s.board.url
 	if r := s.dlq(t, both, "redrive", kitchens[0].ID, boards[0].ID); r.code != 0 || strings.Count(r.stdout, ": sent\n") != 2 {

@@ -47,7 +47,8 @@ func describe(l opshttp.WholeDeadLetter) string {
 		line("reason", printable(l.Reason, ""))
 	}
 	line("record", record(l.DeadLetter))
-	line("error", l.ErrorCode+": "+printable(l.ErrorMessage, ""))
+	line("code", l.ErrorCode)
+	line("error", printable(l.ErrorMessage, ""))
 	line("attempts", fmt.Sprint(l.Attempts))
 	line("redrives", fmt.Sprint(l.RedriveCount))
 	line("failed at", instant(l.FailedAt))

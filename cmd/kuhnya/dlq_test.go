@@ -153,7 +153,7 @@ func TestDescribe(t *testing.T) {
 	letter.Headers = []opshttp.RecordHeader{{Name: opshttp.Bytes("n\n"), Value: nil}, {Name: opshttp.Bytes{0xff}, Value: opshttp.Bytes{}}}
 	text := describe(letter)
 	for _, want := range []string{
-		"not_found: a\\u001b[2Jb\n", "header     n\\u000a: (none)\n", "header     (base64) /w==: \n", "key        (none)\n", "failed at  2026-03-31T23:59:59Z\n",
+		"code       not_found\nerror      a\\u001b[2Jb\n", "header     n\\u000a: (none)\n", "header     (base64) /w==: \n", "key        (none)\n", "failed at  2026-03-31T23:59:59Z\n",
 		"{\n\t\"a\": [\n\t\t1,\n\t\t\"\\u009b\"\n\t]\n}\n",
 	} {
 		if !strings.Contains(text, want) {

@@ -12,15 +12,19 @@ import (
 
 type upCmd struct{ serveFlags }
 
-// Run serves everything with demo data and says how to try it.
+// Run serves everything with demo data and says how to try it, unless programs read what it says.
 func (c *upCmd) Run(ctx context.Context) error {
 	config := c.config(nil)
 	config.Demo = true
-	return serve(ctx, config, func(a *app.App) { greet(a, c.Data) })
+	return serve(ctx, config, func(a *app.App) {
+		if c.LogFormat != "json" {
+			greet(a, c.Data)
+		}
+	})
 }
 
 var greeting = template.Must(template.New("greeting").Parse(`
-API description: {{.URL}}/openapi.yaml
+Documentation: {{.URL}}/docs
 Try in another terminal: read a menu, order two portions, look at the board, and at the points of completed orders.
 
 curl -sw "\n" {{.URL}}/v1/establishments/{{.Place.ID}}/menu

@@ -40,7 +40,7 @@ func deadLetter(order, state string) string {
 }
 
 func step(no, status, sentAt string) string {
-	return `INSERT INTO ticket_steps VALUES (` + orderKey + `, ` + no + `, '` + status + `', '', 'k', x'0` + no + `', 1, ` + sentAt + `)`
+	return `INSERT INTO ticket_steps VALUES (` + orderKey + `, ` + no + `, '` + status + `', '', 'k', x'0` + no + `', 1, ` + sentAt + `, '')`
 }
 
 // short names the two orders, and accruals by the end of theirs.

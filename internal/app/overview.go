@@ -27,7 +27,7 @@ const readingTimeout = 2 * time.Second
 func (u *unit) registerOps(api *httpapi.API, m *messaging) {
 	store := messagesql.NewDeadLetters(u.db)
 	opshttp.Register(api, opshttp.Service{
-		Name: u.name, DeadLetters: ops.NewDeadLetters(store, u.relay.Wake), Store: store,
+		Name: u.name, DeadLetters: ops.NewDeadLetters(store, u.relay.Wake).LogTo(u.log), Store: store,
 		Inspect:    func(ctx context.Context) (ops.Overview, error) { return u.overview(ctx, m) },
 		Violations: u.violations, Parked: u.parked,
 	})

@@ -9,6 +9,10 @@
 // members, null, trailing data, invalid UTF-8 are refused), every refusal is a problem document (RFC 9457) of one table
 // of kinds, and neither an input value nor the text of an internal error is ever sent back.
 //
+// Each request has an id (X-Request-Id of its answer, instance of a problem) and is a span of the trace that its
+// traceparent header names, or of a new one. Both are in the handler's context and, by way of the logger, in every line
+// that is written with it. An invalid traceparent is an absent one, and none is sent back.
+//
 // Failure model: a panic is a 500 and a log line, or a broken connection if the answer had begun. A change runs on for
 // its own ten seconds though its client has gone; after that, as for anything transient, the answer is 503. What
 // net/http refuses before any handler (a malformed request line, headers over 16 KiB) is plain text.

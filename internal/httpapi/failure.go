@@ -20,10 +20,9 @@ func (a *API) problem(ctx context.Context, err error) *Problem {
 	p := newProblem(ctx, a.refusal(err))
 	switch {
 	case p.Code == fault.Internal:
-		a.config.Logger.LogAttrs(ctx, slog.LevelError, "request failed", requestIDAttr(ctx), slog.Any("error", err))
+		a.log(ctx, slog.LevelError, "request failed", slog.Any("error", err))
 	case p.Status >= 500 && !errors.Is(err, context.Canceled):
-		a.config.Logger.LogAttrs(ctx, slog.LevelWarn, "request not served", requestIDAttr(ctx),
-			slog.String("code", string(p.Code)), slog.Any("error", err))
+		a.log(ctx, slog.LevelWarn, "request not served", slog.String("code", string(p.Code)), slog.Any("error", err))
 	}
 	return p
 }

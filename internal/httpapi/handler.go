@@ -10,29 +10,25 @@ import (
 	"github.com/google/uuid"
 
 	"kuhnya/internal/fault"
+	"kuhnya/internal/trace"
 )
 
-type requestKey struct{}
-
 // RequestID returns the id that the API gave to a request: X-Request-Id of the answer, instance of a problem.
-func RequestID(ctx context.Context) string {
-	id, _ := ctx.Value(requestKey{}).(string)
-	return id
-}
+func RequestID(ctx context.Context) string { return trace.RequestID(ctx) }
 
-func requestIDAttr(ctx context.Context) slog.Attr { return slog.String("request_id", RequestID(ctx)) }
-
-// Handler returns the API as a handler: request id, access log, panic recovery, and the router.
+// Handler returns the API as a handler: request id, trace, access log, panic recovery, and the router.
 func (a *API) Handler() http.Handler { return http.HandlerFunc(a.serve) }
 
 func (a *API) serve(w http.ResponseWriter, outer *http.Request) {
 	began := time.Now()
 	id := uuid.Must(uuid.NewV7()).String()
-	r := outer.WithContext(context.WithValue(outer.Context(), requestKey{}, id))
+	r := outer.WithContext(begin(outer, id))
 	res := &response{ResponseWriter: w, request: r}
 	defer func() {
 		outer.Pattern = r.Pattern // for whoever measures around this handler
-		a.logAccess(res, time.Since(began))
+		took := time.Since(began)
+		a.logAccess(res, took)
+		a.observe(res, took)
 	}()
 	defer a.rescue(res)
 	setCommonHeaders(w.Header(), id)
@@ -42,6 +38,22 @@ func (a *API) serve(w http.ResponseWriter, outer *http.Request) {
 	}
 	a.mux.ServeHTTP(res, r)
 	res.finish()
+}
+
+// begin returns the context in which a request is served, as a span of its own: in the trace that its client began, or
+// in a new one.
+func begin(r *http.Request, id string) context.Context {
+	ctx := trace.WithRequestID(r.Context(), id)
+	ctx = trace.WithParent(ctx, trace.Child(traceparent(r.Header)))
+	return context.WithValue(ctx, accountKey{}, &account{})
+}
+
+// traceparent returns what stands in the only line of that header. Of several nobody can tell which is meant.
+func traceparent(h http.Header) string {
+	if lines := h["Traceparent"]; len(lines) == 1 {
+		return lines[0]
+	}
+	return ""
 }
 
 func setCommonHeaders(h http.Header, id string) {
@@ -90,17 +102,9 @@ func (a *API) rescue(w *response) {
 		panic(v)
 	}
 	ctx := w.request.Context()
-	a.config.Logger.LogAttrs(ctx, slog.LevelError, "handler panicked", requestIDAttr(ctx),
-		slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
+	a.log(ctx, slog.LevelError, "handler panicked", slog.Any("panic", v), slog.String("stack", string(debug.Stack())))
 	if w.started {
 		panic(http.ErrAbortHandler)
 	}
 	w.replace(errInternal)
-}
-
-func (a *API) logAccess(w *response, took time.Duration) {
-	ctx := w.request.Context()
-	a.config.Logger.LogAttrs(ctx, slog.LevelDebug, "request served", requestIDAttr(ctx),
-		slog.String("method", w.request.Method), slog.String("route", w.request.Pattern),
-		slog.Int("status", w.status), slog.Duration("duration", took))
 }

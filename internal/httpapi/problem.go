@@ -35,13 +35,14 @@ type Problem struct {
 	Fields map[string]any `json:",embed"`
 }
 
-// newProblem renders a refusal. A code without a kind is a fault of the program and looks like one.
+// newProblem renders a refusal, and notes its code for the log. A code without a kind is a fault of the program and looks like one.
 func newProblem(ctx context.Context, f *fault.Error) *Problem {
 	kind, ok := kinds[f.Code]
 	if !ok || kind.Code == fault.Internal {
 		kind = kinds[fault.Internal]
 		f = errInternal
 	}
+	accountOf(ctx).code = kind.Code
 	return &Problem{
 		Type:      "/problems/" + kind.Slug(),
 		Title:     kind.Title,
@@ -64,7 +65,7 @@ func (p *Problem) GetStatus() int { return p.Status }
 // GetHeaders tells huma the headers that belong to the kind.
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
-	if kinds[p.Code].waits() {
+	if kinds[p.Code].Waits() {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if p.Code == fault.Unauthenticated {

@@ -38,6 +38,9 @@ func Register[I, O any](a *API, op Operation, handler func(ctx context.Context, 
 		unlimitReading(ctx)
 		work, cancel := context.WithTimeout(context.WithoutCancel(ctx), MaxTime)
 		defer cancel()
+		if about, ok := any(in).(About); ok {
+			Annotate(ctx, about.LogAttr())
+		}
 		out, err := handler(work, in)
 		if err != nil {
 			return nil, a.problem(ctx, err)

@@ -19,6 +19,7 @@ import (
 	"kuhnya/internal/auth"
 	"kuhnya/internal/fault"
 	"kuhnya/internal/httpapi"
+	"kuhnya/internal/trace"
 )
 
 var (
@@ -77,7 +78,7 @@ func newAPI() *sample {
 		Verifier:  auth.NewVerifier(key),
 		ParseKey:  parseKey,
 		Transient: func(err error) bool { return errors.Is(err, io.ErrClosedPipe) },
-		Logger:    slog.New(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger:    slog.New(trace.Logs(slog.NewJSONHandler(s.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))),
 	})
 	httpapi.Register(s.api, httpapi.Operation{
 		ID: "place-order", Method: http.MethodPost, Path: "/v1/orders", Summary: "Place an order", Tags: []string{"orders"},

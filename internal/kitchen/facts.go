@@ -1,19 +1,19 @@
 package kitchen
 
 import (
-	"github.com/google/uuid"
-
 	"kuhnya/internal/event"
 	"kuhnya/internal/lifecycle"
 	"kuhnya/internal/money"
 	"kuhnya/outbox"
 )
 
-func (s *Service) orderPlacedMessages(orders []Order, factIDs []uuid.UUID) ([]outbox.Message, error) {
+// orderPlacedMessages tells of orders, each beside the command that it came of.
+func (s *Service) orderPlacedMessages(orders []Order, placed []placing) ([]outbox.Message, error) {
 	messages := make([]outbox.Message, len(orders))
 	for i, o := range orders {
 		message, err := event.Fact{
-			ID: factIDs[i], Type: event.OrderPlacedType, Source: "kitchen", Topic: s.topics.Orders(), OrderID: o.ID, At: o.CreatedAt,
+			ID: placed[i].factID, Type: event.OrderPlacedType, Source: "kitchen", Topic: s.topics.Orders(), OrderID: o.ID, At: o.CreatedAt,
+			TraceParent: placed[i].Trace,
 			Data: event.OrderPlaced{
 				OrderID: o.ID, Code: Code(o.ID), UserID: o.UserID, EstablishmentID: o.EstablishmentID, Seq: o.Seq,
 				Status: o.Status, Lines: factLines(o), Total: o.Total, Comment: o.Comment,
@@ -40,9 +40,11 @@ func factLines(o Order) []event.OrderLine {
 	return lines
 }
 
-func (s *Service) statusChangedMessage(o Order, from lifecycle.Status, factID uuid.UUID) (outbox.Message, error) {
+// statusChangedMessage tells of an order as a change left it.
+func (s *Service) statusChangedMessage(o Order, from lifecycle.Status, c changing) (outbox.Message, error) {
 	return event.Fact{
-		ID: factID, Type: event.OrderStatusChangedType, Source: "kitchen", Topic: s.topics.Orders(), OrderID: o.ID, At: o.UpdatedAt,
+		ID: c.factID, Type: event.OrderStatusChangedType, Source: "kitchen", Topic: s.topics.Orders(), OrderID: o.ID, At: o.UpdatedAt,
+		TraceParent: c.Trace,
 		Data: event.OrderStatusChanged{
 			OrderID: o.ID, EstablishmentID: o.EstablishmentID, UserID: o.UserID, Seq: o.Seq, From: from, To: o.Status,
 			Reason: o.Reason, Total: o.Total, PlacedAt: o.CreatedAt, At: o.UpdatedAt,

@@ -37,6 +37,7 @@ type PlaceOrder struct {
 	Lines           []PlaceLine
 	Comment         string
 	Key             idempotency.Key // "" for none: then every command is a new order
+	Trace           string          // traceparent of the request, may be empty
 }
 
 // PlaceLine asks for Quantity portions of a dish. If ExpectedPrice is set, another price refuses the order.
@@ -72,7 +73,7 @@ func (s *Service) Place(ctx context.Context, cmd PlaceOrder) (Placed, error) {
 	}
 	p := placing{PlaceOrder: cmd, orderID: newID(), factID: newID(), command: cmd.fingerprint()}
 	if cmd.Key == "" {
-		return do(ctx, s.placings, p)
+		return do(ctx, s.placings, p, s.logPlaced(ctx, p))
 	}
 	return s.placeOnce(ctx, p)
 }
@@ -84,7 +85,11 @@ func (s *Service) placeOnce(ctx context.Context, p placing) (Placed, error) {
 	defer cancel()
 	for {
 		if release, ok := s.claims.Acquire(key); ok {
-			return doThen(ctx, s.placings, p, release)
+			log := s.logPlaced(ctx, p)
+			return do(ctx, s.placings, p, func(o batch.Outcome[Placed]) {
+				release()
+				log(o)
+			})
 		}
 		if !s.claims.Wait(patience, key) {
 			return Placed{}, fault.New(fault.RequestInProgress, "a request with this Idempotency-Key is still being decided")
@@ -155,8 +160,8 @@ type placement struct {
 	dishes         map[uuid.UUID]Dish // with the stock that is left after the commands decided so far
 	byKey          map[UserKey]Order  // that existed, and that this batch decided
 	orders         []Order
+	placed         []placing // the commands behind the orders
 	events         []Event
-	factIDs        []uuid.UUID
 	taken          map[uuid.UUID]int64
 }
 
@@ -293,7 +298,7 @@ func (d *placement) takeStock(order *Order) error {
 
 func (d *placement) add(order Order, p placing) {
 	d.orders = append(d.orders, order)
-	d.factIDs = append(d.factIDs, p.factID)
+	d.placed = append(d.placed, p)
 	d.events = append(d.events, Event{
 		OrderID: order.ID, Seq: 1, To: lifecycle.Placed, Actor: "customer:" + order.UserID,
 		Deliveries: 1, At: d.now, LastDeliveryAt: d.now,
@@ -309,7 +314,7 @@ func (d *placement) save(tx Tx) error {
 	if len(d.orders) == 0 {
 		return nil
 	}
-	messages, err := d.service.orderPlacedMessages(d.orders, d.factIDs)
+	messages, err := d.service.orderPlacedMessages(d.orders, d.placed)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package kitchen
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
@@ -25,6 +26,7 @@ type Service struct {
 	claims    idempotency.Claims[UserKey]
 	wake      func()
 	classify  func(error) batch.Class
+	log       *slog.Logger
 }
 
 // Options of a service.
@@ -33,13 +35,31 @@ type Options struct {
 	Classify func(error) batch.Class // of the store's errors
 	Wake     func()                  // called after messages were committed to the outbox
 	MaxBatch int                     // commands in one transaction; default that of package batch
+	Log      *slog.Logger            // default: nothing is logged
+	// Observe is told about each batch of a group (placings, changings). It may be nil and must not block.
+	Observe func(group string, s batch.Stats)
+}
+
+// observe is Observe for one group.
+func (o Options) observe(group string) func(batch.Stats) {
+	if o.Observe == nil {
+		return nil
+	}
+	return func(s batch.Stats) { o.Observe(group, s) }
 }
 
 // New starts a service over a store.
 func New(store Store, o Options) *Service {
-	s := &Service{store: store, topics: o.Topics, wake: o.Wake, classify: classify(o.Classify)}
-	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{MaxBatch: o.MaxBatch, Classify: s.classify})
-	s.changings = batch.New(s.changeBatch, batch.Options[changing, Changed]{MaxBatch: o.MaxBatch, Classify: s.classify})
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{store: store, topics: o.Topics, wake: o.Wake, classify: classify(o.Classify), log: o.Log}
+	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{
+		MaxBatch: o.MaxBatch, Classify: s.classify, Observe: o.observe("placings"),
+	})
+	s.changings = batch.New(s.changeBatch, batch.Options[changing, Changed]{
+		MaxBatch: o.MaxBatch, Classify: s.classify, Observe: o.observe("changings"),
+	})
 	return s
 }
 
@@ -71,33 +91,11 @@ func (s *Service) write(ctx context.Context, f func(Tx) error) error {
 	}
 }
 
-// do hands a command to its batch and waits for the decision.
-func do[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req) (Res, error) {
-	res, err := group.Do(ctx, req)
+// do hands a command to its batch and waits for the decision. then gets the outcome once, even if the caller has gone by
+// then.
+func do[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req, then func(batch.Outcome[Res])) (Res, error) {
+	res, err := group.DoThen(ctx, req, then)
 	return res, refusal(err)
-}
-
-// doThen is do with a function that runs when the command is decided, even if the caller has gone by then.
-func doThen[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req, then func()) (Res, error) {
-	var none Res
-	decided := make(chan batch.Outcome[Res], 1)
-	err := ctx.Err()
-	if err == nil {
-		err = group.Submit(req, func(o batch.Outcome[Res]) {
-			then()
-			decided <- o
-		})
-	}
-	if err != nil {
-		then()
-		return none, err
-	}
-	select {
-	case o := <-decided:
-		return o.Value, refusal(o.Err)
-	case <-ctx.Done():
-		return none, ctx.Err()
-	}
 }
 
 // refusal gives the failures of a batch the codes that callers know.

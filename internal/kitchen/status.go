@@ -30,6 +30,7 @@ type Change struct {
 	Party           lifecycle.Party
 	Actor           string
 	Key             idempotency.Key // of a callback, unique within its order; "" for none
+	Trace           string          // traceparent of the request or record, may be empty
 }
 
 // changing is a change on its way through the batch, with the id of the fact that it may become.
@@ -38,9 +39,11 @@ type changing struct {
 	factID uuid.UUID
 }
 
-// Changed is the order as it is after a change. Replayed says that the change was keyed and known already.
+// Changed is the order as it is after a change, and From the status that the change took it out of, "" if it was there
+// already. Replayed says that the change was keyed and known already.
 type Changed struct {
 	Order    Order
+	From     lifecycle.Status
 	Replayed bool
 }
 
@@ -49,7 +52,7 @@ func (s *Service) Change(ctx context.Context, c Change) (Changed, error) {
 	if err := c.check(); err != nil {
 		return Changed{}, err
 	}
-	return do(ctx, s.changings, changing{c, newID()})
+	return do(ctx, s.changings, changing{c, newID()}, s.logChanged(ctx, c))
 }
 
 // ChangeAll decides the changes of a poll in order and returns an error for each, nil where it stands or stood before.
@@ -66,6 +69,7 @@ func (s *Service) ChangeAll(ctx context.Context, changes []Change) []error {
 	}
 	for i, outcome := range s.changings.DoAll(ctx, valid) {
 		errs[at[i]] = outcome.Err
+		s.logChanged(ctx, changes[at[i]])(outcome)
 	}
 	return errs
 }
@@ -89,7 +93,7 @@ func (s *Service) changeBatch(ctx context.Context, changes []changing) (outcomes
 		}
 		outcomes = make([]batch.Outcome[Changed], len(changes))
 		for i, c := range changes {
-			outcomes[i].Value.Replayed, outcomes[i].Err = d.decide(c)
+			outcomes[i].Value, outcomes[i].Err = d.decide(c)
 		}
 		if err := d.save(tx); err != nil {
 			return err
@@ -155,26 +159,26 @@ func (s *Service) openRevision(tx Tx, changes []changing) (*revision, error) {
 
 // decide takes the steps of a status change in their documented order: whose order, known key or status, nothing to
 // do, transition table. A nil error means that the order stands at the target or has passed it.
-func (d *revision) decide(c changing) (replayed bool, err error) {
+func (d *revision) decide(c changing) (Changed, error) {
 	order, known := d.orders[c.OrderID]
 	if !known || !c.concerns(order) {
-		return false, fault.New(fault.NotFound, "no such order")
+		return Changed{}, fault.New(fault.NotFound, "no such order")
 	}
 	repeated, found, err := absorb(d.histories[c.OrderID], c.Key, c.To)
 	if err != nil {
-		return false, err
+		return Changed{}, err
 	}
 	if found {
 		d.countDelivery(eventID{c.OrderID, repeated}, c.Key)
-		return true, nil
+		return Changed{Replayed: true}, nil
 	}
 	if order.Status == c.To {
-		return false, nil
+		return Changed{}, nil
 	}
 	if err := lifecycle.Check(c.Party, order.Status, c.To); err != nil {
-		return false, err
+		return Changed{}, err
 	}
-	return false, d.apply(order, c)
+	return Changed{From: order.Status}, d.apply(order, c)
 }
 
 func (c Change) concerns(order Order) bool {
@@ -196,7 +200,7 @@ func (d *revision) countDelivery(id eventID, key idempotency.Key) {
 func (d *revision) apply(order Order, c changing) error {
 	from := order.Status
 	order.Status, order.Reason, order.Seq, order.UpdatedAt = c.To, c.Reason, order.Seq+1, d.now
-	message, err := d.service.statusChangedMessage(order, from, c.factID)
+	message, err := d.service.statusChangedMessage(order, from, c)
 	if err != nil {
 		return err
 	}

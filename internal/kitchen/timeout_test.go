@@ -3,12 +3,12 @@ package kitchen_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"kuhnya/internal/database"
@@ -19,6 +19,7 @@ import (
 	"kuhnya/internal/kitchen/kitchensql"
 	"kuhnya/internal/lifecycle"
 	"kuhnya/internal/money"
+	"kuhnya/internal/trace"
 )
 
 // callbackLog is the log's edge under the test's control.
@@ -61,8 +62,10 @@ type overdueOrder struct {
 	t       *testing.T
 	service *kitchen.Service
 	store   kitchen.Store
+	sweeper *kitchen.TimeoutSweeper
+	outbox  messagesql.Outbox
 	order   kitchen.Order
-	log     *callbackLog
+	journal journal
 	cancel  context.CancelFunc
 	ended   chan struct{}
 }
@@ -72,7 +75,7 @@ func sweepOverdueOrder(t *testing.T, log *callbackLog) *overdueOrder {
 	store := kitchensql.NewSQLite(db)
 	service := kitchen.New(store, kitchen.Options{Topics: event.Topics{}, Classify: database.BatchClass, Wake: func() {}})
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &overdueOrder{t: t, service: service, store: store, log: log, cancel: cancel, ended: make(chan struct{})}
+	s := &overdueOrder{t: t, service: service, store: store, outbox: messagesql.NewOutbox(db), cancel: cancel, ended: make(chan struct{})}
 	place := kitchen.Establishment{
 		ID: uuid.New(), Name: "Canteen", State: kitchen.Open, AcceptTimeout: time.Second, Timezone: "UTC", Currency: money.RUB,
 	}
@@ -86,9 +89,10 @@ func sweepOverdueOrder(t *testing.T, log *callbackLog) *overdueOrder {
 		_, insert := tx.InsertOrders([]kitchen.Order{s.order})
 		return errors.Join(insert, tx.InsertEvents([]kitchen.Event{{OrderID: s.order.ID, Seq: 1, To: lifecycle.Placed, Deliveries: 1}}))
 	}))
+	s.sweeper = kitchen.NewTimeoutSweeper(service, log, s.journal.logger())
 	go func() {
 		defer close(s.ended)
-		kitchen.NewTimeoutSweeper(service, log, slog.New(slog.DiscardHandler)).Run(ctx)
+		s.sweeper.Run(ctx)
 	}()
 	return s
 }
@@ -118,6 +122,21 @@ func (s *overdueOrder) stop() {
 	s.must(s.service.Close(context.Background()))
 }
 
+// toldInATraceOfItsOwn expects the fact and the log line of a time-out.
+func (s *overdueOrder) toldInATraceOfItsOwn() {
+	s.t.Helper()
+	rows, err := s.outbox.Pending(s.t.Context(), 0, 10)
+	s.must(err)
+	if len(rows) != 1 {
+		s.t.Fatalf("%d facts", len(rows))
+	}
+	id := trace.ID(event.Open(rows[0].Headers).TraceParent)
+	want := []map[string]any{{"level": "INFO", "msg": "order not accepted in time", "order_id": s.order.ID.String(), "trace_id": id}}
+	if diff := cmp.Diff(want, s.journal.lines(s.t)); id == "" || diff != "" {
+		s.t.Errorf("told in trace %q, log (-want +got):\n%s", id, diff)
+	}
+}
+
 func TestTimeoutSweeper_waits_after_a_start_and_then_rejects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := sweepOverdueOrder(t, &callbackLog{})
@@ -128,7 +147,11 @@ func TestTimeoutSweeper_waits_after_a_start_and_then_rejects(t *testing.T) {
 		if last := events[len(events)-1]; last.Reason != kitchen.AcceptTimeout || last.Actor != "system:accept_timeout" {
 			t.Errorf("rejected by %s because of %s", last.Actor, last.Reason)
 		}
+		if n := s.sweeper.TimedOut(); n != 1 {
+			t.Errorf("counted %d, want 1", n)
+		}
 		s.stop()
+		s.toldInATraceOfItsOwn()
 	})
 }
 
@@ -157,6 +180,9 @@ func TestTimeoutSweeper_leaves_an_order_that_was_accepted_meanwhile(t *testing.T
 		s.must(err)
 		log.set(func(l *callbackLog) { l.committed = kitchen.Offsets{0: 1} })
 		s.after(time.Minute, lifecycle.Accepted)
+		if n := s.sweeper.TimedOut(); n != 0 {
+			t.Errorf("counted %d, want 0", n)
+		}
 		s.stop()
 	})
 }

@@ -165,15 +165,17 @@ func refusesIllFormedCommands(_ *testing.T, w *world) {
 	w.mustAccrue(w.command(strings.Repeat("!~", 32), bonus.MaxPoints, "k"))
 }
 
-// refusesOverflow fills the ledger by an order that is worth as many points as there are.
+// refusesOverflow fills the ledger by an order that is worth as many points as a wallet holds; one less than can be issued.
 func refusesOverflow(_ *testing.T, w *world) {
-	w.mustFill(100)
-	cmd := w.command("bob", 101, "k")
+	w.mustFill(1)
+	w.refused(w.command("carol", 1, ""), fault.InvalidRequest)
+	cmd := w.command("bob", 2, "k")
 	w.refused(cmd, fault.InvalidRequest)
-	cmd.Points = 100
+	cmd.Points = 1
 	w.mustAccrue(cmd)
 	w.refused(w.command("bob", 1, ""), fault.InvalidRequest)
-	w.mustHave("bob", 100)
+	w.mustHave("bob", 1)
+	w.mustHave("carol", math.MaxInt64)
 }
 
 // mustFill accrues to carol what leaves that much room in the account that points come from.

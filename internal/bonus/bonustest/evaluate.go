@@ -1,6 +1,7 @@
 package bonustest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"kuhnya/internal/bonus"
 	"kuhnya/internal/event"
 	"kuhnya/internal/fault"
+	"kuhnya/internal/money"
 )
 
 // order is a completed order of 450.00, placed when all campaigns were in force as they are.
@@ -79,9 +81,10 @@ func accruesOncePerCampaign(t *testing.T, w *world) {
 	w.mustCreate(fixed(50))
 	for range 5 {
 		o := w.order("alice")
+		repeat := o // within one poll, and not even an honest one
+		repeat.Total.Amount = 1_000_00
 		inParallel(5, func(i int) {
-			// The second is a repeat within one poll.
-			if err := errors.Join(w.evaluate(w.processes()[i%2], o, o)...); err != nil {
+			if err := errors.Join(w.evaluate(w.processes()[i%2], o, repeat)...); err != nil {
 				t.Error(err)
 			}
 		})
@@ -144,7 +147,8 @@ func judgesByTheTermsAtPlacing(_ *testing.T, w *world) {
 	off := w.retire(w.campaign)
 	atNothing := w.order("alice")
 	atNothing.PlacedAt = off.UpdatedAt
-	w.mustEarn(before, map[uuid.UUID]int64{}) // no version reaches back before the campaign was there
+	w.mustEvaluate(atNothing, atOne, atFive, justBefore, before) // in one poll each has the terms of its own time
+	w.mustEarn(before, map[uuid.UUID]int64{})                    // no version reaches back before the campaign was there
 	w.mustEarn(atFive, map[uuid.UUID]int64{w.campaign.ID: 22})
 	w.mustEarn(justBefore, map[uuid.UUID]int64{w.campaign.ID: 22})
 	w.mustEarn(atOne, map[uuid.UUID]int64{w.campaign.ID: 4})
@@ -272,18 +276,54 @@ func overflowHarmsNoOther(t *testing.T, w *world) {
 	}
 }
 
+// sumsNeverWrap has one poll bring more points than 64 bits hold.
+func sumsNeverWrap(t *testing.T, w *world) {
+	w.retire(w.campaign)
+	w.mustCreate(percent(10_000))
+	poll := []bonus.Completed{w.order("alice"), w.order("bob"), w.order("carol")}
+	for i := range poll {
+		poll[i].Total = money.Money{Amount: math.MaxInt64, Currency: "JPY"}
+	}
+	booked := 0
+	for i, err := range w.evaluate(w.service, poll...) {
+		switch {
+		case err == nil:
+			booked++
+			w.mustHave(poll[i].UserID, math.MaxInt64)
+		case fault.CodeOf(err) != fault.InvalidRequest:
+			t.Error(err)
+		}
+	}
+	w.same("orders that were booked", 1, booked)
+}
+
+// decidesNothingAfterAFailure has a store fail between two transactions of a long poll: what is behind the failure has
+// that error, even an order that would be refused.
 func decidesNothingAfterAFailure(t *testing.T, w *world) {
-	closed := w.newService(w.engine.Store)
-	w.must(closed.Close(w.ctx))
-	poll := []bonus.Completed{w.order("alice"), w.order("bob")}
-	poll[1].UserID = "" // a refusal elsewhere; here nothing may be decided, not even that
-	for i, err := range w.evaluate(closed, poll...) {
-		if _, failed := errors.AsType[*batch.RunError](err); !failed || fault.CodeOf(err) != "" {
+	poll := make([]bonus.Completed, 300)
+	for i := range poll {
+		poll[i] = w.order("alice")
+	}
+	poll[299].UserID = ""
+	failing := w.newService(&failsAfter{w.engine.Store, 1})
+	decided := 0
+	for i, err := range w.evaluate(failing, poll...) {
+		if err == nil && decided == i {
+			decided++
+			continue
+		}
+		if failed, ok := errors.AsType[*batch.RunError](err); !ok || !errors.Is(failed, context.DeadlineExceeded) {
 			t.Errorf("order %d: %v", i, err)
 		}
 	}
-	if w.evaluated(poll[0]) {
-		t.Error("evaluated after the end")
+	if decided == 0 || decided == len(poll) {
+		t.Errorf("%d orders are decided", decided)
+	}
+	w.mustHave("alice", int64(decided)*22)
+	for _, i := range []int{decided, 298} {
+		if w.evaluated(poll[i]) {
+			t.Errorf("order %d is evaluated, behind the failure", i)
+		}
 	}
 }
 

@@ -28,7 +28,7 @@ func property(t *testing.T, w *world) {
 			"evaluate": g.complete,
 			"change":   g.change,
 		})
-		w.mustBeClean()
+		g.end(t)
 	})
 	w.t = t
 }
@@ -36,13 +36,14 @@ func property(t *testing.T, w *world) {
 // game is what should have become of the commands so far.
 type game struct {
 	*world
-	users     []string
-	campaigns []bonus.Campaign
-	orders    []bonus.Completed
-	keys      []idempotency.Key
-	accruals  map[bonus.BusinessKey]int64 // points
-	answers   map[bonus.CallerKey]answered
-	evaluated map[uuid.UUID]bool
+	users      []string
+	campaigns  []bonus.Campaign
+	orders     []bonus.Completed
+	keys       []idempotency.Key
+	accruals   map[bonus.BusinessKey]int64 // points
+	answers    map[bonus.CallerKey]answered
+	evaluated  map[uuid.UUID]bool
+	toldBefore int64 // messages
 }
 
 // answered is a command that was answered under its key.
@@ -57,6 +58,7 @@ func newGame(w *world) *game {
 		world: w, users: []string{"alice-" + id, "bob-" + id}, keys: []idempotency.Key{"", "1-" + idempotency.Key(id), "2-" + idempotency.Key(id)},
 		campaigns: []bonus.Campaign{w.campaign}, accruals: map[bonus.BusinessKey]int64{}, answers: map[bonus.CallerKey]answered{}, evaluated: map[uuid.UUID]bool{},
 	}
+	g.toldBefore = w.messages()
 	place := uuid.New() // of its own, since the campaigns of games before go on
 	for _, terms := range []bonus.Terms{percent(500), fixed(2)} {
 		terms.EstablishmentID = &place
@@ -213,5 +215,19 @@ func (g *game) check(t *rapid.T) {
 	}
 	if len(left) > 0 {
 		t.Fatalf("not accrued: %s", fmt.Sprint(left))
+	}
+}
+
+// end compares balances and messages with what was accrued in this game.
+func (g *game) end(t *rapid.T) {
+	balances := map[string]int64{}
+	for key, points := range g.accruals {
+		balances[key.UserID] += points
+	}
+	for _, user := range g.users {
+		g.mustHave(user, balances[user])
+	}
+	if told := g.messages() - g.toldBefore; told != int64(len(g.accruals)) {
+		t.Fatalf("%d messages tell of %d accruals", told, len(g.accruals))
 	}
 }

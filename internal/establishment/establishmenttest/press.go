@@ -22,12 +22,13 @@ func testPress(t *testing.T, open func(t *testing.T) establishment.Store) {
 		d.same("status", lifecycle.Accepted, ticket.Status)
 		d.same("entered", []lifecycle.Status{lifecycle.Placed, lifecycle.Accepted}, ticket.Entered)
 		d.same("published", true, ticket.Published)
+		d.same("presses that kitchen could not be told of", int64(0), d.service.Untold())
 		d.same("stored", ticket, d.ticket(o))
 		d.haveSteps(o, "+accepted")
 		d.same("record", Record{
 			EstablishmentStatus: event.EstablishmentStatus{OrderID: o.OrderID, EstablishmentID: Place, Status: lifecycle.Accepted},
 			Topic:               "test.establishment-statuses", RecordKey: o.OrderID.String(), Type: event.EstablishmentStatusType,
-			EventID: d.steps(o)[0].EventID.String(), Key: o.OrderID.String() + ":accepted",
+			EventID: d.steps(o)[0].EventID.String(), Key: o.OrderID.String() + ":accepted", Trace: d.steps(o)[0].Trace,
 		}, d.arrived(lifecycle.Accepted)[0])
 	})
 

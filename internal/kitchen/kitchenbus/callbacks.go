@@ -1,5 +1,6 @@
-// Package kitchenbus is kitchen-service on the message bus: the callbacks of establishments come in here, and the
-// accept time-out learns here what is still on its way. What goes out leaves through the outbox.
+// Package kitchenbus is kitchen-service on the message bus: the callbacks of establishments come in here, the accept
+// time-out learns here what is still on its way, and event streams learn here that an order changed, in whatever
+// process. What goes out leaves through the outbox.
 package kitchenbus
 
 import (
@@ -15,6 +16,7 @@ import (
 	"kuhnya/internal/fault"
 	"kuhnya/internal/kitchen"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/trace"
 )
 
 // Handler applies records of the topic of establishment statuses, a whole poll in one batch.
@@ -48,6 +50,6 @@ func decode(r *kgo.Record) (kitchen.Change, error) {
 	}
 	return kitchen.Change{
 		OrderID: status.OrderID, EstablishmentID: status.EstablishmentID, To: status.Status, Reason: status.Reason,
-		Party: lifecycle.Staff, Actor: "staff:" + status.EstablishmentID.String(), Key: key,
+		Party: lifecycle.Staff, Actor: "staff:" + status.EstablishmentID.String(), Key: key, Trace: trace.Child(envelope.TraceParent),
 	}, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"kuhnya/internal/event"
 	"kuhnya/internal/fault"
+	"kuhnya/internal/trace"
 )
 
 const (
@@ -35,6 +36,27 @@ func TestDecode_gives_a_record_without_a_key_the_deterministic_one(t *testing.T)
 		change, err := decode(r)
 		if err != nil || string(change.Key) != order+":accepted" || change.Actor != "staff:"+place {
 			t.Errorf("%s: %+v, %v", name, change, err)
+		}
+	}
+}
+
+// TestDecode_joins_the_trace_of_the_record: in a span of its own, and in a new trace where the record names none.
+func TestDecode_joins_the_trace_of_the_record(t *testing.T) {
+	const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for name, c := range map[string]struct {
+		record *kgo.Record
+		joins  bool
+	}{
+		"a traceparent":         {record("accepted", header("traceparent", traceparent)), true},
+		"an invalid one":        {record("accepted", header("traceparent", "00-secret")), false},
+		"none":                  {record("accepted"), false},
+		"a header without one":  {record("accepted", kgo.RecordHeader{Key: "traceparent"}), false},
+		"the last of those two": {record("accepted", header("traceparent", "x"), header("traceparent", traceparent)), true},
+	} {
+		change, err := decode(c.record)
+		id := trace.ID(change.Trace)
+		if err != nil || id == "" || (id == trace.ID(traceparent)) != c.joins || change.Trace == traceparent {
+			t.Errorf("%s: %q, %v", name, change.Trace, err)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/kitchen"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/trace"
 )
 
 func (s server) cancelOrder(api *httpapi.API) {
@@ -21,6 +22,7 @@ func (s server) cancelOrder(api *httpapi.API) {
 		who := caller(ctx)
 		changed, err := s.service.Change(ctx, kitchen.Change{
 			OrderID: in.ID.UUID(), UserID: who.Subject, To: lifecycle.Cancelled, Party: lifecycle.Customer, Actor: who.Actor(),
+			Trace: trace.Parent(ctx),
 		})
 		return httpapi.OK(showOrder(changed.Order)), err
 	})

@@ -2,6 +2,7 @@ package kitchenhttp
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"kuhnya/idempotency"
@@ -10,6 +11,7 @@ import (
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/kitchen"
 	"kuhnya/internal/money"
+	"kuhnya/internal/trace"
 )
 
 type placeOrder struct {
@@ -42,6 +44,7 @@ func (s server) placeOrder(api *httpapi.API) {
 		if err != nil {
 			return nil, err
 		}
+		httpapi.Annotate(ctx, slog.Any("order_id", placed.Order.ID))
 		location := "/v1/orders/" + placed.Order.ID.String()
 		if placed.Replayed {
 			return httpapi.Replay(http.StatusOK, location, showOrder(placed.Order)), nil
@@ -54,7 +57,7 @@ func (in *placeOrder) command(ctx context.Context) kitchen.PlaceOrder {
 	key, _ := httpapi.IdempotencyKey(ctx)
 	cmd := kitchen.PlaceOrder{
 		UserID: caller(ctx).Subject, EstablishmentID: in.Body.EstablishmentID.UUID(), Comment: in.Body.Comment,
-		Lines: make([]kitchen.PlaceLine, len(in.Body.Lines)), Key: idempotency.Key(key),
+		Lines: make([]kitchen.PlaceLine, len(in.Body.Lines)), Key: idempotency.Key(key), Trace: trace.Parent(ctx),
 	}
 	for i, line := range in.Body.Lines {
 		cmd.Lines[i] = kitchen.PlaceLine{DishID: line.DishID.UUID(), Quantity: line.Quantity, ExpectedPrice: line.ExpectedPrice}

@@ -10,6 +10,7 @@ import (
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/kitchen"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/trace"
 )
 
 type reportStatus struct {
@@ -33,7 +34,7 @@ func (s server) reportStatus(api *httpapi.API) {
 		key, _ := httpapi.IdempotencyKey(ctx)
 		changed, err := s.service.Change(ctx, kitchen.Change{
 			OrderID: in.ID.UUID(), EstablishmentID: who.EstablishmentID, To: lifecycle.Status(in.Body.Status), Reason: in.Body.Reason,
-			Party: lifecycle.Staff, Actor: who.Actor(), Key: idempotency.Key(key),
+			Party: lifecycle.Staff, Actor: who.Actor(), Key: idempotency.Key(key), Trace: trace.Parent(ctx),
 		})
 		if err == nil && changed.Replayed {
 			return httpapi.Replay(http.StatusOK, "", showOrder(changed.Order)), nil

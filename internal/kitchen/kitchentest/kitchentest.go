@@ -57,6 +57,8 @@ func Run(t *testing.T, open func(*testing.T) Engine) {
 		"Change/hides_orders_from_strangers":                    hidesOrders,
 		"Change/returns_only_what_was_taken":                    returnsOnlyWhatWasTaken,
 		"Change/decides_a_poll_in_order":                        decidesAPollInOrder,
+		"Trace/goes_from_a_command_into_its_fact":               tellsTheTrace,
+		"Trace/is_each_command_s_own_in_a_batch":                keepsTracesApart,
 		"Menu/repeats_are_no_ops":                               menuRepeats,
 		"Menu/missing_dishes_become_unavailable":                missingDishes,
 		"Stock/expected_stock_protects_from_a_lost_sale":        expectedStock,
