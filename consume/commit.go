@@ -22,7 +22,8 @@ func (w *worker) commit() {
 	defer cancel()
 	if err := commit(ctx, w.client, map[Partition]kgo.EpochOffset{w.partition: next}); err != nil {
 		w.due = time.After(w.recommit.NextBackOff())
-		w.retried(StepCommit, next.Offset, err)
+		w.log.Warn("trying again", "step", string(StepCommit), "offset", next.Offset, "error", err)
+		w.consumer.options.Events.Retried(w.partition, StepCommit, err)
 		return
 	}
 	w.due = nil

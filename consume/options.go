@@ -74,8 +74,11 @@ type Options struct {
 	// CommitTimeout bounds one commit, and the last commit together with leaving the group; default 3 s.
 	CommitTimeout time.Duration
 
-	// Logger receives what a person may want to know; default: nothing is logged. Keys and values of records are never logged.
+	// Logger receives what a person may want to know; default: nothing is logged. Keys, values and headers of records are
+	// never logged, except what Describe makes of them.
 	Logger *slog.Logger
+	// Describe names a record in the log beside its place; default: nothing more.
+	Describe func(r *kgo.Record) []slog.Attr
 	// Events are called as things happen; all are optional.
 	Events Events
 }
@@ -113,6 +116,9 @@ func (o *Options) fill() {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Describe == nil {
+		o.Describe = func(*kgo.Record) []slog.Attr { return nil }
 	}
 	o.Events.fill()
 }

@@ -2,6 +2,7 @@ package consume
 
 import (
 	"errors"
+	"log/slog"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -31,7 +32,7 @@ func (w *worker) settle(batch []*kgo.Record) {
 		if w.stop.Err() != nil {
 			return
 		}
-		w.retried(StepHandle, batch[0].Offset, err)
+		w.retried(StepHandle, batch[0], err)
 		if !w.hold(retry) {
 			return
 		}
@@ -50,9 +51,11 @@ func (w *worker) pass(batch []*kgo.Record) (int, error) {
 	}
 	for i, err := range results {
 		switch {
+		case err == nil:
+			w.logRecord(slog.LevelDebug, "record settled", batch[i])
 		case errors.Is(err, ErrUnknown):
 			w.consumer.options.Events.Unknown(w.partition, batch[i].Offset)
-		case err != nil:
+		default:
 			if again := w.refuse(batch[i], err); again != nil {
 				return i, again
 			}
@@ -92,7 +95,7 @@ func (w *worker) refuse(r *kgo.Record, err error) error {
 	if class == Transient || class == Unclassified && w.trial.unclassified < unclassifiedTries {
 		return err
 	}
-	return w.bury(newDeadLetter(w.consumer.options.Group, r, code, err, w.trial.attempts))
+	return w.bury(r, newDeadLetter(w.consumer.options.Group, r, code, err, w.trial.attempts))
 }
 
 func (w *worker) judge(err error) (Class, string) {

@@ -81,9 +81,20 @@ func (w *worker) hold(retry backoff.BackOff) bool {
 	return sleep(w.stop, retry.NextBackOff())
 }
 
-func (w *worker) retried(step Step, offset int64, err error) {
-	w.log.Warn("trying again", "step", string(step), "offset", offset, "error", err)
+func (w *worker) retried(step Step, r *kgo.Record, err error) {
+	w.logRecord(slog.LevelWarn, "trying again", r, slog.String("step", string(step)), slog.Any("error", err))
 	w.consumer.options.Events.Retried(w.partition, step, err)
+}
+
+// logRecord writes a line about a record. Nothing is made of it where nobody reads such lines: there is one for each
+// record.
+func (w *worker) logRecord(level slog.Level, message string, r *kgo.Record, attrs ...slog.Attr) {
+	ctx := context.Background()
+	if !w.log.Enabled(ctx, level) {
+		return
+	}
+	attrs = append(attrs, slog.Int64("offset", r.Offset))
+	w.log.LogAttrs(ctx, level, message, append(attrs, w.consumer.options.Describe(r)...)...)
 }
 
 func (w *worker) backoff() backoff.BackOff {

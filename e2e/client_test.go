@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -121,8 +122,13 @@ func (c client) request(method, path string, body any, headers ...string) (*http
 
 // url completes a path with the process that answers for it.
 func (c client) url(path string) string {
-	if strings.HasPrefix(path, "/v1/tickets") {
-		return c.site.board.url + path
+	for prefix, p := range map[string]*process{
+		"/v1/tickets": c.site.board, "/v1/establishment/": c.site.board,
+		"/v1/bonuses": c.site.bonus, "/v1/wallet": c.site.bonus, "/v1/campaigns": c.site.bonus, "/v1/bonus/": c.site.bonus,
+	} {
+		if strings.HasPrefix(path, prefix) {
+			return p.url + path
+		}
 	}
 	return c.site.kitchen.url + path
 }
@@ -173,6 +179,23 @@ func (r response) wantProblem(t testing.TB, status int, code string) problem {
 		t.Fatalf("problem %q, %d, %s; want %q: %s", p.Code, p.Status, r.header.Get("Content-Type"), code, r.body)
 	}
 	return p
+}
+
+// pages reads a list to its end, in pages of so many items.
+func pages[T any](t testing.TB, c client, path string, limit int) (items []T) {
+	t.Helper()
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	path += fmt.Sprint(separator, "limit=", limit)
+	for cursor := ""; ; {
+		page := into[list[T]](t, c.send(t, "GET", path+cursor, nil).want(t, 200))
+		if items = append(items, page.Items...); page.NextCursor == "" {
+			return items
+		}
+		cursor = "&cursor=" + page.NextCursor
+	}
 }
 
 // into reads the body of an answer.

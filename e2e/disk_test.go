@@ -59,11 +59,9 @@ func fillDisk(t *testing.T, folder string) (makeRoom func()) {
 
 func TestDisk_full_refuses_orders_and_recovers_without_a_restart(t *testing.T) {
 	t.Parallel()
-	s := &site{data: smallDisk(t, 48<<20)}
+	s := newSite(smallDisk(t, 48<<20))
 	auditAfter(t, s.data)
-	s.tokens = newTokens(s.data)
-	s.kitchen = start(t, serving("up", s.data)...)
-	s.board = s.kitchen
+	s.inOne(start(t, serving("up", s.data)...))
 	v := openVenue(t, s, counted("pelmeni", 1000))
 	before := v.placed(t, v.portions(0, 1)).ID
 	v.awaitTicket(t, before)

@@ -24,8 +24,7 @@ func TestSilentBroker(t *testing.T) {
 func patientSite(t testing.TB) *site {
 	t.Helper()
 	s := onBroker(t)
-	s.kitchen = start(t, append(s.serve("kitchen", "establishment"), "--republish-after", "7s")...)
-	s.board = s.kitchen
+	s.inOne(start(t, s.serve("--republish-after", "7s")...))
 	t.Cleanup(func() {
 		s.thaw()
 		s.settle(t)

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,8 +81,20 @@ func build() error {
 	return nil
 }
 
+// lookAround reads the folders of the product, once, for go test: it remembers results by what tests import and open, so
+// what is only built here could change unnoticed.
+var lookAround = sync.OnceFunc(func() {
+	_ = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if d.Name() == ".git" && d.IsDir() {
+			return fs.SkipDir
+		}
+		return err
+	})
+})
+
 // program is a command of the built binary that reads no settings from the environment of the tests.
 func program(ctx context.Context, args ...string) *exec.Cmd {
+	lookAround()
 	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "KUHNYA_") })
 	endWithTests(cmd)

@@ -120,3 +120,12 @@ func inputForeignDish(t *testing.T) {
 	}
 	v.wantNothingPlaced(t)
 }
+
+// replace replaces what must be there.
+func replace(t *testing.T, in, old, with string) string {
+	t.Helper()
+	if !strings.Contains(in, old) {
+		t.Fatalf("no %s in %s", old, in)
+	}
+	return strings.Replace(in, old, with, 1)
+}

@@ -13,6 +13,7 @@ import (
 const (
 	ordersTopic   = "kuhnya.orders"
 	statusesTopic = "kuhnya.establishment-statuses"
+	bonusesTopic  = "kuhnya.bonuses"
 	deadStatuses  = statusesTopic + ".kitchen.dlq"
 )
 

@@ -18,7 +18,7 @@ func TestKill(t *testing.T) {
 	keep(t,
 		promise{"a process killed 20 times and stopped 5 times loses and repeats nothing", killProcess},
 		promise{"a broker killed 5 times under living services loses and repeats nothing", killBroker},
-		promise{"kitchen, board and broker killed in turn, 4 times each, lose and repeat nothing", killInTurn},
+		promise{"kitchen, board, bonus and broker killed in turn, 4 times each, lose and repeat nothing", killInTurn},
 	)
 }
 
@@ -45,7 +45,7 @@ func killProcess(t *testing.T) {
 	data := t.TempDir()
 	auditAfter(t, data)
 	p := start(t, "serve", "--data", data, "--addr", fixedAddr(t))
-	v := openRushVenue(t, &site{data: data, kitchen: p, board: p, tokens: newTokens(data)})
+	v := openRushVenue(t, newSite(data).inOne(p))
 	when, seed := newMoments(t)
 	r := startRush(t, v, seed)
 	for range 20 {
@@ -70,8 +70,7 @@ func killProcess(t *testing.T) {
 
 func killBroker(t *testing.T) {
 	s := onBroker(t)
-	s.kitchen = start(t, append(s.serve("kitchen", "establishment"), "--addr", fixedAddr(t))...)
-	s.board = s.kitchen
+	s.inOne(start(t, s.serve("--addr", fixedAddr(t))...))
 	v := openRushVenue(t, s)
 	bystander := openVenue(t, s, counted("pelmeni", 100))
 	when, seed := newMoments(t)
@@ -92,11 +91,12 @@ func killInTurn(t *testing.T) {
 	s := onBroker(t)
 	s.kitchen = start(t, append(s.serve("kitchen"), "--addr", fixedAddr(t))...)
 	s.board = start(t, append(s.serve("establishment"), "--addr", fixedAddr(t))...)
+	s.bonus = start(t, append(s.serve("bonus"), "--addr", fixedAddr(t))...)
 	v := openRushVenue(t, s)
 	when, seed := newMoments(t)
 	r := startRush(t, v, seed)
 	for range 4 {
-		for _, p := range []*process{s.kitchen, s.board, s.broker} {
+		for _, p := range []*process{s.kitchen, s.board, s.bonus, s.broker} {
 			when.await(r)
 			p.kill(t)
 			p.restart(t)
@@ -114,7 +114,9 @@ func openRushVenue(t *testing.T, s *site) *venue {
 	for i := range rushDishes {
 		menu = append(menu, counted(string(rune('a'+i)), rushStock))
 	}
-	return openVenue(t, s, menu...)
+	v := openVenue(t, s, menu...)
+	v.offer(t, fixed(1))
+	return v
 }
 
 // wantKept compares what was acknowledged with what there is, when nothing is on its way any more.
@@ -168,7 +170,7 @@ func (r *rush) wantOrderKept(o *rushOrder) string {
 	return now.Status
 }
 
-// wantNoOthers fails the test if customers have orders that nobody acknowledged.
+// wantNoOthers fails the test if customers have orders that nobody acknowledged, or points for others than completed ones.
 func (r *rush) wantNoOthers() {
 	r.t.Helper()
 	acknowledged, customers := map[string]bool{}, []client{}
@@ -180,17 +182,17 @@ func (r *rush) wantNoOthers() {
 	}
 	total := 0
 	for _, c := range customers {
-		for cursor := ""; ; {
-			page := into[list[order]](r.t, c.send(r.t, "GET", "/v1/orders?limit=200"+cursor, nil))
-			for _, o := range page.Items {
-				if total++; !acknowledged[o.ID] {
-					r.t.Errorf("nobody acknowledged order %s", o.ID)
-				}
+		earned := map[string]int64{}
+		for _, e := range pages[walletEntry](r.t, c, "/v1/wallet/entries", 200) {
+			earned[e.OrderID] += e.Amount
+		}
+		for _, o := range pages[order](r.t, c, "/v1/orders", 200) {
+			if total++; !acknowledged[o.ID] {
+				r.t.Errorf("nobody acknowledged order %s", o.ID)
 			}
-			if page.NextCursor == "" {
-				break
+			if got := earned[o.ID]; got != 0 && o.Status != "completed" || got != 1 && o.Status == "completed" {
+				r.t.Errorf("order %s is %s and earned %d points, want 1 for a completed one", o.ID, o.Status, got)
 			}
-			cursor = "&cursor=" + page.NextCursor
 		}
 	}
 	if total != len(acknowledged) || total != len(r.orders) {

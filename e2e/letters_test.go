@@ -11,7 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const deadOrders = ordersTopic + ".establishment.dlq"
+const (
+	deadOrders      = ordersTopic + ".establishment.dlq"
+	deadOrdersBonus = ordersTopic + ".bonus.dlq"
+)
 
 // reader is a service that reads a topic, and what becomes of records that it can't apply.
 type reader struct {
@@ -21,6 +24,7 @@ type reader struct {
 var (
 	kitchenReader = reader{"kitchen", statusesTopic, deadStatuses}
 	boardReader   = reader{"establishment", ordersTopic, deadOrders}
+	bonusReader   = reader{"bonus", ordersTopic, deadOrdersBonus}
 )
 
 // send produces a record as it is. Its partition and offset are known afterwards.

@@ -114,12 +114,21 @@ func outageStepsAhead(t *testing.T) {
 func awaitTold(t *testing.T, v *venue, id, status string) {
 	t.Helper()
 	bus := v.bus(t)
-	eventually(t, "kitchen's word of "+status, func() bool {
-		return slices.ContainsFunc(bus.all(t, ordersTopic), func(r *kgo.Record) bool {
-			return string(r.Key) == id && strings.Contains(string(r.Value), `"to":"`+status+`"`)
-		})
-	})
+	bus.awaitWord(t, id, status)
 	bus.settle(t, "establishment", ordersTopic)
+}
+
+// awaitWord waits until kitchen has told that an order entered a status, and returns that record.
+func (b bus) awaitWord(t testing.TB, id, status string) *kgo.Record {
+	t.Helper()
+	var told []*kgo.Record
+	eventually(t, "kitchen's word of "+status, func() bool {
+		told = slices.DeleteFunc(b.all(t, ordersTopic), func(r *kgo.Record) bool {
+			return string(r.Key) != id || !strings.Contains(string(r.Value), `"to":"`+status+`"`)
+		})
+		return len(told) > 0
+	})
+	return told[0]
 }
 
 func outageOrders(t *testing.T) {

@@ -13,9 +13,13 @@ import (
 
 // rawOrder is an order request, byte for byte, with header lines that an HTTP client might refuse to send.
 func (c client) rawOrder(body any, headerLines ...string) []byte {
+	return c.rawPost("/v1/orders", body, headerLines...)
+}
+
+func (c client) rawPost(path string, body any, headerLines ...string) []byte {
 	encoded := encode(body)
 	lines := append([]string{
-		"POST /v1/orders HTTP/1.1", "Host: kuhnya", "Authorization: Bearer " + c.token, "Content-Type: application/json",
+		"POST " + path + " HTTP/1.1", "Host: kuhnya", "Authorization: Bearer " + c.token, "Content-Type: application/json",
 		fmt.Sprintf("Content-Length: %d", len(encoded)),
 	}, headerLines...)
 	return []byte(strings.Join(lines, "\r\n") + "\r\n\r\n" + string(encoded))

@@ -64,7 +64,10 @@ func startRush(t *testing.T, v *venue, seed uint64) *rush {
 // withFixedAddresses is the venue for callers who don't learn of restarts.
 func (v *venue) withFixedAddresses() *venue {
 	fixed := *v
-	fixed.site = &site{data: v.data, kitchen: &process{url: v.kitchen.url}, board: &process{url: v.board.url}, tokens: v.tokens}
+	fixed.site = &site{
+		data: v.data, kitchen: &process{url: v.kitchen.url}, board: &process{url: v.board.url}, bonus: &process{url: v.bonus.url},
+		tokens: v.tokens,
+	}
 	fixed.cook, fixed.alice, fixed.chief = v.cook.at(fixed.site), v.alice.at(fixed.site), v.chief.at(fixed.site)
 	return &fixed
 }

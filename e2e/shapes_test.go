@@ -68,6 +68,57 @@ type ticket struct {
 	Published       bool   `json:"published"`
 }
 
+// bonus is an accrual.
+type bonus struct {
+	ID         string    `json:"id"`
+	UserID     string    `json:"user_id"`
+	CampaignID string    `json:"campaign_id"`
+	OrderID    string    `json:"order_id"`
+	Points     int64     `json:"points"`
+	Origin     string    `json:"origin"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+type wallet struct {
+	UserID  string `json:"user_id"`
+	Balance int64  `json:"balance"`
+}
+
+type walletEntry struct {
+	ID         string    `json:"id"`
+	Amount     int64     `json:"amount"`
+	AccrualID  string    `json:"accrual_id"`
+	CampaignID string    `json:"campaign_id"`
+	OrderID    string    `json:"order_id"`
+	Origin     string    `json:"origin"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+type campaign struct {
+	ID              string     `json:"id"`
+	Name            string     `json:"name"`
+	Kind            string     `json:"kind"`
+	Value           int64      `json:"value"`
+	MinOrder        int64      `json:"min_order"`
+	CapPerOrder     int64      `json:"cap_per_order"`
+	Timezone        string     `json:"timezone"`
+	StartsAt        time.Time  `json:"starts_at"`
+	EndsAt          *time.Time `json:"ends_at"`
+	EstablishmentID *string    `json:"establishment_id"`
+	Active          bool       `json:"active"`
+	Version         int64      `json:"version"`
+	CreatedAt       time.Time  `json:"created_at"`
+	UpdatedAt       time.Time  `json:"updated_at"`
+}
+
+// bonusRequest asks for points.
+type bonusRequest struct {
+	UserID     string `json:"user_id"`
+	CampaignID string `json:"campaign_id"`
+	OrderID    string `json:"order_id"`
+	Points     int64  `json:"points"`
+}
+
 type problem struct {
 	Type      string `json:"type"`
 	Status    int    `json:"status"`

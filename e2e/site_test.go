@@ -8,14 +8,23 @@ import (
 	"testing"
 )
 
-// site is where a test's services run: processes on one data folder and one broker. In most sites kitchen and board
-// are the same process.
+// site is where a test's services run: processes on one data folder and one broker. In most sites kitchen, board and
+// bonus are the same process.
 type site struct {
 	data    string
 	kitchen *process // answers for establishments, menus and orders
 	board   *process // answers for tickets
+	bonus   *process // answers for bonuses, wallets and campaigns
 	broker  *process // nil where the broker is embedded in kitchen
 	tokens  *tokens
+}
+
+func newSite(data string) *site { return &site{data: data, tokens: newTokens(data)} }
+
+// inOne has one process answer for everything.
+func (s *site) inOne(p *process) *site {
+	s.kitchen, s.board, s.bonus = p, p, p
+	return s
 }
 
 // kafka is the address of the site's broker.
@@ -43,7 +52,7 @@ var shared = sync.OnceValues(func() (*site, error) {
 		return nil, err
 	}
 	p := &process{args: serving("up", data, "--kafka-addr", "127.0.0.1:0")}
-	return &site{data: data, kitchen: p, board: p, tokens: newTokens(data)}, p.launch()
+	return newSite(data).inOne(p), p.launch()
 })
 
 var sharedStarted bool
@@ -73,25 +82,25 @@ func soloSite(t testing.TB, more ...string) *site {
 	data := t.TempDir()
 	auditAfter(t, data)
 	p := start(t, serving("up", data, more...)...)
-	return &site{data: data, kitchen: p, board: p, tokens: newTokens(data)}
+	return newSite(data).inOne(p)
 }
 
 // brokerSite has the broker in a process of its own, which may be stopped and restarted.
 func brokerSite(t testing.TB, more ...string) *site {
 	t.Helper()
 	s := onBroker(t)
-	s.kitchen = start(t, s.serve(append(more, "kitchen", "establishment")...)...)
-	s.board = s.kitchen
+	s.inOne(start(t, s.serve(more...)...))
 	t.Cleanup(func() { s.settle(t) })
 	return s
 }
 
-// splitSite has the broker, kitchen and establishment in a process each.
+// splitSite has the broker and each service in a process of its own.
 func splitSite(t testing.TB) *site {
 	t.Helper()
 	s := onBroker(t)
 	s.kitchen = start(t, s.serve("kitchen")...)
 	s.board = start(t, s.serve("establishment")...)
+	s.bonus = start(t, s.serve("bonus")...)
 	t.Cleanup(func() { s.settle(t) })
 	return s
 }
@@ -101,8 +110,7 @@ func twinSites(t testing.TB) [2]*site {
 	t.Helper()
 	first := brokerSite(t)
 	second := *first
-	second.kitchen = start(t, first.serve("kitchen", "establishment")...)
-	second.board = second.kitchen
+	second.inOne(start(t, first.serve()...))
 	t.Cleanup(func() { first.settle(t) })
 	return [2]*site{first, &second}
 }
@@ -112,7 +120,9 @@ func onBroker(t testing.TB) *site {
 	data := t.TempDir()
 	auditAfter(t, data)
 	broker := start(t, "broker", "--data", data, "--kafka-addr", fixedAddr(t))
-	return &site{data: data, broker: broker, tokens: newTokens(data)}
+	s := newSite(data)
+	s.broker = broker
+	return s
 }
 
 // serve is the command line of one process of the site: its services, and flags of its own.

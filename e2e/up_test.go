@@ -9,26 +9,24 @@ import (
 
 func TestUp(t *testing.T) {
 	keep(t,
-		promise{"prints commands that work as they are: a menu, an order, the board", upGreeting},
+		promise{"prints commands that work as they are: a menu, an order, the board, a wallet", upGreeting},
 		promise{"tells whether it lives and is ready", upHealth},
 	)
 }
 
 // upGreeting is what somebody does who starts the program for the first time.
 func upGreeting(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is not installed")
-	}
+	needCurl(t)
 	s := soloSite(t)
 	var commands []string
-	eventually(t, "three commands to try", func() bool {
+	eventually(t, "four commands to try", func() bool {
 		commands = commands[:0]
 		for line := range strings.Lines(s.kitchen.log.String()) {
 			if strings.HasPrefix(line, "curl ") {
 				commands = append(commands, line)
 			}
 		}
-		return len(commands) == 3
+		return len(commands) == 4
 	})
 	if menu := shell[list[dish]](t, commands[0]); len(menu.Items) == 0 {
 		t.Error("the menu is empty")
@@ -41,6 +39,9 @@ func upGreeting(t *testing.T) {
 		board := shell[list[ticket]](t, commands[2]).Items
 		return len(board) == 1 && board[0].OrderID == first.ID
 	})
+	if got := shell[wallet](t, commands[3]); got != (wallet{UserID: "alice"}) {
+		t.Errorf("wallet %+v, want alice's and nothing in it", got)
+	}
 }
 
 // shell runs a line as somebody would who pasted it, and reads the JSON that it prints.

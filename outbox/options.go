@@ -31,6 +31,10 @@ type RelayOptions struct {
 
 	Logger  *slog.Logger // default: discards
 	Observe Observer
+
+	// Describe names a message in the log beside the id of its row; default: nothing more. Nothing else of a message but
+	// event id and topic is ever logged.
+	Describe func(m Message) []slog.Attr
 }
 
 // Observer is told what a relay does, for metrics. Each function may be nil, is called from the goroutine of
@@ -56,6 +60,9 @@ func (o RelayOptions) withDefaults() RelayOptions {
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.Describe == nil {
+		o.Describe = func(Message) []slog.Attr { return nil }
 	}
 	o.Observe = o.Observe.withDefaults()
 	return o

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"unicode/utf8"
 )
@@ -97,7 +98,7 @@ func (t *tenure) remove(ctx context.Context, acked []Row) error {
 // park moves a row aside. If the store refuses, the row stays and is tried again like any other that failed.
 func (t *tenure) park(ctx context.Context, f failure) bool {
 	reason := reasonOf(f.err)
-	log := t.o.Logger.With("event_id", f.row.EventID, "topic", f.row.Topic, "outbox_id", f.row.ID)
+	log := t.logOf(f.row)
 	switch err := t.o.Store.Park(ctx, t.lease, f.row.ID, reason); {
 	case err == nil:
 		log.ErrorContext(ctx, "outbox row parked", "reason", reason)
@@ -127,11 +128,17 @@ func (t *tenure) backOff(failed []failure, gone int) {
 			keys++
 		}
 	}
-	t.o.Logger.WarnContext(t.held, "outbox rows not published",
-		"rows", len(failed), "keys", keys, "outbox_id", failed[0].row.ID, "error", failed[0].err)
+	t.logOf(failed[0].row).WarnContext(t.held, "outbox rows not published",
+		"rows", len(failed), "keys", keys, "error", failed[0].err)
 	if gone == 0 && keys > 1 {
 		t.sleep(t.outage.NextBackOff())
 	}
+}
+
+// logOf is the log with what names a row.
+func (t *tenure) logOf(row Row) *slog.Logger {
+	attrs := []slog.Attr{slog.Any("event_id", row.EventID), slog.String("topic", row.Topic), slog.Int64("outbox_id", row.ID)}
+	return slog.New(t.o.Logger.Handler().WithAttrs(append(attrs, t.o.Describe(row.Message)...)))
 }
 
 // reasonOf is err's text as any database can store it: valid UTF-8 without NUL, cut between two characters.

@@ -12,20 +12,25 @@ import (
 
 type upCmd struct{ serveFlags }
 
-// Run serves everything with demo data and says how to try it.
+// Run serves everything with demo data and says how to try it, unless programs read what it says.
 func (c *upCmd) Run(ctx context.Context) error {
 	config := c.config(nil)
 	config.Demo = true
-	return serve(ctx, config, func(a *app.App) { greet(a, c.Data) })
+	return serve(ctx, config, func(a *app.App) {
+		if c.LogFormat != "json" {
+			greet(a, c.Data)
+		}
+	})
 }
 
 var greeting = template.Must(template.New("greeting").Parse(`
-API description: {{.URL}}/openapi.yaml
-Try in another terminal: read a menu, order two portions, look at the board.
+Documentation: {{.URL}}/docs
+Try in another terminal: read a menu, order two portions, look at the board, and at the points of completed orders.
 
 curl -sw "\n" {{.URL}}/v1/establishments/{{.Place.ID}}/menu
 curl -sw "\n" {{.URL}}/v1/orders -H "Authorization: Bearer $({{.Token}} --subject alice --role customer)" -H "Idempotency-Key: first-try" -H "Content-Type: application/json" -d '{"establishment_id":"{{.Place.ID}}","lines":[{"dish_id":"{{.Dish.ID}}","quantity":2}]}'
 curl -sw "\n" {{.URL}}/v1/tickets -H "Authorization: Bearer $({{.Token}} --subject {{.Place.Staff}} --role staff --establishment {{.Place.ID}})"
+curl -sw "\n" {{.URL}}/v1/wallet -H "Authorization: Bearer $({{.Token}} --subject alice --role customer)"
 
 `))
 

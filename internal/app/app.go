@@ -12,6 +12,7 @@ import (
 	"kuhnya/idempotency"
 	"kuhnya/internal/auth"
 	"kuhnya/internal/broker"
+	"kuhnya/internal/handbook"
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/obs"
 )
@@ -73,6 +74,7 @@ func (a *App) start(ctx context.Context) (err error) {
 		return fmt.Errorf("data folder: %w", err)
 	}
 	a.handleHealth()
+	handbook.Register(a.api)
 	a.measure()
 	a.ready.Store(true)
 	for _, u := range a.units {

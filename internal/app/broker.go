@@ -23,7 +23,7 @@ func StartBroker(ctx context.Context, c Config) (*Broker, error) {
 		return nil, err
 	}
 	b := &Broker{shown: shown, failed: make(chan error, 1)}
-	if b.Broker, err = openBroker(ctx, c); err != nil {
+	if b.Broker, err = openEmbedded(ctx, c); err != nil {
 		return nil, errors.Join(err, shown.Close(ctx))
 	}
 	metrics.Disk(c.Data)

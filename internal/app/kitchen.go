@@ -16,13 +16,22 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 		return err
 	}
 	store := kitchensql.NewSQLite(u.db)
-	service := kitchen.New(store, kitchen.Options{Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake, Observe: u.metrics.Batch})
+	service := kitchen.New(store, kitchen.Options{
+		Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake, Log: u.log, Observe: u.metrics.Batch,
+	})
 	u.onStop(service.Close)
 	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, u.log)
 	u.sweepers = append(u.sweepers, sweeper.Run)
 	u.metrics.Claims(service.Undecided)
 	u.metrics.TimeOuts(sweeper.TimedOut)
-	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store) }
+	hub := &kitchenbus.Hub{}
+	feed, err := kitchenbus.NewFeed(m.connection, c.Topics, hub, u.log)
+	if err != nil {
+		return err
+	}
+	u.onStopClose(feed.Close)
+	u.sweepers = append(u.sweepers, feed.Run)
+	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store, hub) }
 	u.stuck, u.violations = store.CountOverdue, store.Violations
 	if c.Demo {
 		if err := bringDemoPlaces(ctx, service, store); err != nil {

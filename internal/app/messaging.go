@@ -25,7 +25,7 @@ type messaging struct {
 func (m *messaging) open(ctx context.Context, c Config) (err error) {
 	m.connection = broker.Connection{Seeds: c.KafkaBrokers}
 	if len(c.KafkaBrokers) == 0 {
-		if m.embedded, err = openBroker(ctx, c); err != nil {
+		if m.embedded, err = openEmbedded(ctx, c); err != nil {
 			return err
 		}
 		m.connection = m.embedded.Connection()
@@ -41,7 +41,7 @@ func (m *messaging) open(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-func openBroker(ctx context.Context, c Config) (*embedded.Broker, error) {
+func openEmbedded(ctx context.Context, c Config) (*embedded.Broker, error) {
 	return embedded.Open(ctx, embedded.Options{
 		Dir: filepath.Join(c.Data, "broker"), Addr: c.KafkaAddr, Topics: c.Topics, Reserve: c.BrokerReserve,
 		Logger: c.Log.With("component", "broker"),

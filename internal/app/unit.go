@@ -14,6 +14,7 @@ import (
 	"kuhnya/internal/broker"
 	"kuhnya/internal/database"
 	"kuhnya/internal/database/messagesql"
+	"kuhnya/internal/event"
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/obs"
 	"kuhnya/outbox"
@@ -78,7 +79,10 @@ func (u *unit) open(ctx context.Context, c Config, m *messaging) (err error) {
 	}
 	u.onStopClose(publisher.Close)
 	u.outbox = messagesql.NewOutbox(u.db)
-	u.relay = outbox.NewRelay(outbox.RelayOptions{Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log, Observe: u.metrics.Relay()})
+	u.relay = outbox.NewRelay(outbox.RelayOptions{
+		Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log, Describe: event.Describe,
+		Observe: u.metrics.Relay(),
+	})
 	return nil
 }
 
@@ -90,7 +94,8 @@ func (u *unit) consume(ctx context.Context, c Config, m *messaging, handler cons
 		ClientOptions: m.connection.ConsumerOptions(), DeadLetterOptions: m.connection.ProducerOptions(),
 		Handler: handler, Classify: broker.Classify, DeadLetters: messagesql.NewDeadLetters(u.db),
 		MaxMessageBytes: m.deadLetterLimit(ctx, u.name, u.topics, u.log),
-		Grace:           consumerGrace, CommitTimeout: commitTimeout, Logger: u.log, Events: u.metrics.Consumer(u.topics),
+		Grace:           consumerGrace, CommitTimeout: commitTimeout, Logger: u.log, Describe: broker.Describe,
+		Events: u.metrics.Consumer(u.topics),
 	})
 	return err
 }

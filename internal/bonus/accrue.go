@@ -91,19 +91,23 @@ type accruing struct {
 
 // Accrue accrues points, or returns what was answered before.
 //
-// While another request with the same client key or the same business key is being decided it refuses with
-// request_in_progress at once. These claims are a courtesy; what makes two accruals of one business key impossible is
+// While another request with the same client key or the same business key is being decided, and nothing is saved under
+// the command's own key, it refuses with request_in_progress at once. The claims behind this are a courtesy; what makes two accruals of one business key impossible is
 // the unique index that [AccruingTx.InsertAccruals] meets.
 func (s *Service) Accrue(ctx context.Context, cmd Accrue) (Accrued, error) {
 	if err := cmd.check(); err != nil {
 		return Accrued{}, err
 	}
-	a := accruing{Accrue: cmd, ids: newIDs(), command: cmd.fingerprint()}
+	c := cmd.admitted()
 	release, free := s.claim(cmd)
 	if !free {
-		return s.answerMeanwhile(ctx, a)
+		return s.answerMeanwhile(ctx, c)
 	}
-	return doThen(ctx, s.accruals, a, release)
+	return doThen(ctx, s.accruals, c, release)
+}
+
+func (cmd Accrue) admitted() accruing {
+	return accruing{Accrue: cmd, ids: newIDs(), command: cmd.fingerprint()}
 }
 
 func (cmd Accrue) check() error {
@@ -123,8 +127,8 @@ func (cmd Accrue) check() error {
 const maxUserID = 64
 
 func isUserID(id string) bool {
-	visible := func(r rune) bool { return r > ' ' && r <= '~' }
-	return id != "" && len(id) <= maxUserID && strings.IndexFunc(id, func(r rune) bool { return !visible(r) }) < 0
+	invisible := func(r rune) bool { return r <= ' ' || r > '~' }
+	return id != "" && len(id) <= maxUserID && !strings.ContainsFunc(id, invisible)
 }
 
 func (cmd Accrue) callerKey() CallerKey { return CallerKey{cmd.Caller, cmd.Key} }
@@ -281,12 +285,16 @@ func (d *grant) answer(c accruing, answered Accrued) Accrued {
 	return answered
 }
 
-// save writes accruals and answers in one transaction: a key without its effect, or the other way round, never exists.
+// save takes the keys and writes what they stand for, all in one transaction: a key without its effect, or an effect
+// without its key, never exists.
 func (d *grant) save(tx Tx) error {
-	if err := d.booking.save(tx); err != nil {
+	if err := d.takeBusinessKeys(tx); err != nil {
 		return err
 	}
-	return d.takeClientKeys(tx)
+	if err := d.takeClientKeys(tx); err != nil {
+		return err
+	}
+	return d.post(tx)
 }
 
 // takeClientKeys saves the answers. The unique index has the last word about client keys, as it has about business keys.

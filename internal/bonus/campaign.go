@@ -79,11 +79,12 @@ func (s *Service) CreateCampaign(ctx context.Context, cmd CreateCampaign) (c Cam
 	if err := cmd.Terms.check(); err != nil {
 		return Campaign{}, false, err
 	}
-	created := Campaign{
-		ID: cmd.ID, Version: 1, Terms: cmd.Terms, Creator: cmd.Caller, Key: cmd.Key, Command: cmd.fingerprint(),
-	}
+	created := Campaign{ID: cmd.ID, Version: 1, Terms: cmd.Terms, Creator: cmd.Caller, Key: cmd.Key}
 	if created.ID == uuid.Nil {
 		created.ID = newID()
+	}
+	if created.Key != "" {
+		created.Command = cmd.fingerprint()
 	}
 	err = s.write(ctx, func(tx Tx) error {
 		c, replayed, err = create(tx, created)
@@ -169,8 +170,11 @@ func (c Campaign) change(tx Tx, terms Terms) (Campaign, error) {
 	if err := terms.check(); err != nil {
 		return Campaign{}, err
 	}
-	if terms.Kind != c.Kind {
+	switch {
+	case terms.Kind != c.Kind:
 		return Campaign{}, fault.Invalid("/kind", "the kind of a campaign can't change")
+	case terms.StartsAt.IsZero():
+		return Campaign{}, fault.Invalid("/starts_at", "can't be taken away from a campaign")
 	}
 	if terms.equal(c.Terms) {
 		return c, nil

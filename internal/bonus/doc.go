@@ -9,7 +9,7 @@
 // Whatever else fails is committed as a whole or not at all.
 //
 // The pieces: campaign.go and points.go (what an order earns), evaluate.go (a completed order), accrue.go (a client's
-// accrual, M6), ledger.go (entries and balances), service.go, store.go.
+// accrual, M6), ledger.go (entries and balances), facts.go (what is told), fingerprint.go, service.go, store.go.
 //
 // What it does not do: points are not spent, do not expire and are never taken back.
 package bonus

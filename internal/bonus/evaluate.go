@@ -105,7 +105,10 @@ func (s *Service) evaluate(tx Tx, orders []Completed) error {
 	if err != nil {
 		return err
 	}
-	return booked.save(tx)
+	if err := booked.takeBusinessKeys(tx); err != nil {
+		return err
+	}
+	return booked.post(tx)
 }
 
 // openEvaluations inserts the evaluations of those orders that have none, and returns these orders: only the transaction

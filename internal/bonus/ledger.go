@@ -89,26 +89,12 @@ func entriesOf(a Accrual) []Entry {
 	return []Entry{{Issued, -a.Points}, {WalletOf(a.UserID), a.Points}}
 }
 
-// save writes what was booked; accruals, ledger, balances and messages are one transaction.
-func (b *booking) save(tx AccruingTx) error {
-	if len(b.accruals) == 0 {
-		return nil
-	}
-	if err := b.takeBusinessKeys(tx); err != nil {
-		return err
-	}
-	if err := tx.InsertTransactions(b.transactions); err != nil {
-		return fmt.Errorf("insert ledger transactions: %w", err)
-	}
-	if err := tx.AddBalances(b.balances); err != nil {
-		return fmt.Errorf("add to balances: %w", err)
-	}
-	return tx.AppendOutbox(b.messages)
-}
-
 // takeBusinessKeys inserts the accruals. The unique index has the last word about business keys: the rows that the
 // insert returns are the accruals that exist, and if one is missing another transaction was first.
 func (b *booking) takeBusinessKeys(tx AccruingTx) error {
+	if len(b.accruals) == 0 {
+		return nil
+	}
 	inserted, err := tx.InsertAccruals(byBusinessKey(b.accruals))
 	if err != nil {
 		return fmt.Errorf("insert %d accruals: %w", len(b.accruals), err)
@@ -117,6 +103,21 @@ func (b *booking) takeBusinessKeys(tx AccruingTx) error {
 		return ErrLostKey
 	}
 	return nil
+}
+
+// post writes what follows from the accruals, in their transaction: entries, balances and messages. It comes after all
+// keys are taken, since every transaction meets the balance of [Issued].
+func (b *booking) post(tx AccruingTx) error {
+	if len(b.accruals) == 0 {
+		return nil
+	}
+	if err := tx.InsertTransactions(b.transactions); err != nil {
+		return fmt.Errorf("insert ledger transactions: %w", err)
+	}
+	if err := tx.AddBalances(b.balances); err != nil {
+		return fmt.Errorf("add to balances: %w", err)
+	}
+	return tx.AppendOutbox(b.messages)
 }
 
 // byBusinessKey sorts accruals so that two batches with the same keys insert them in the same order and can't deadlock.

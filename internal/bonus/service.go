@@ -32,7 +32,7 @@ type Options struct {
 	Classify func(error) batch.Class           // of the store's errors
 	Encode   func(Accrual) ([]byte, error)     // the body of an answer that shows an accrual
 	Wake     func()                            // called after messages were committed to the outbox
-	Observe  func(group string, s batch.Stats) // told about each batch, as batch.Options.Observe is; may be nil
+	Observe  func(group string, s batch.Stats) // told about each batch by each group's own worker; may be nil
 }
 
 // New starts a service over a store.
@@ -65,11 +65,8 @@ func (s *Service) Undecided() int { return s.clientKeys.Len() + s.businessKeys.L
 // classify adds the errors of these rules to those of the store.
 func classify(store func(error) batch.Class) func(error) batch.Class {
 	return func(err error) batch.Class {
-		switch {
-		case errors.Is(err, ErrLostKey):
+		if errors.Is(err, ErrLostKey) {
 			return batch.Again
-		case errors.Is(err, money.ErrOverflow):
-			return batch.Single
 		}
 		return store(err)
 	}

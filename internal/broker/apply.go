@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
@@ -49,6 +50,11 @@ func Headers(r *kgo.Record) []outbox.Header {
 		headers[i] = outbox.Header(h)
 	}
 	return headers
+}
+
+// Describe names the order and the trace of a record, as [event.Describe] does for messages.
+func Describe(r *kgo.Record) []slog.Attr {
+	return event.Describe(outbox.Message{Key: string(r.Key), Headers: Headers(r)})
 }
 
 // Classify judges the error of a record for its consumer: refusals never pass, trouble with database or broker does.

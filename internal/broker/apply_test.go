@@ -48,6 +48,16 @@ func echo(applied *[]string) func([]string) []error {
 	}
 }
 
+func TestDescribe(t *testing.T) {
+	r := &kgo.Record{Key: []byte("0199f3a0-0000-7000-8000-0000000000aa"), Headers: []kgo.RecordHeader{
+		{Key: "traceparent", Value: []byte("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")},
+	}}
+	want := "[order_id=0199f3a0-0000-7000-8000-0000000000aa trace_id=0af7651916cd43dd8448eb211c80319c]"
+	if got := fmt.Sprint(broker.Describe(r)); got != want {
+		t.Errorf("described as %s", got)
+	}
+}
+
 func TestApplyAll(t *testing.T) {
 	for name, c := range map[string]struct {
 		records string // by blanks

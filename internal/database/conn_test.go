@@ -162,16 +162,22 @@ func TestConn_counts_what_the_last_statement_changed(t *testing.T) {
 	}))
 }
 
-// TestConn_Now: the engine's clock is the machine's, cut to the millisecond.
+// TestConn_Now: the engine's clock is the machine's, cut to what a column keeps.
 func TestConn_Now(t *testing.T) {
 	must(t, fresh(t).Read(t.Context(), func(c *database.Conn) error {
 		for range 1000 {
-			before := time.Now().Truncate(time.Millisecond)
+			before := time.Now().Truncate(time.Microsecond)
 			now, err := c.Now()
 			must(t, err)
 			if now.Before(before) || now.After(time.Now()) || now.Location() != time.UTC {
 				t.Fatalf("%v is not between %v and now", now, before.UTC())
 			}
+			must(t, c.Query(`SELECT ?`, func(r database.Row) error {
+				if kept := r.Time(0); kept != now {
+					t.Errorf("%v is kept as %v", now, kept)
+				}
+				return nil
+			}, now))
 		}
 		return nil
 	}))

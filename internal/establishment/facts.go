@@ -10,6 +10,7 @@ func (s *Service) callbackMessage(step Step) (outbox.Message, error) {
 	return event.Fact{
 		ID: step.EventID, Type: event.EstablishmentStatusType, Source: "establishment",
 		Topic: s.topics.EstablishmentStatuses(), OrderID: step.OrderID, IdempotencyKey: string(step.Key), At: step.CreatedAt,
+		TraceParent: step.Trace,
 		Data: event.EstablishmentStatus{
 			OrderID: step.OrderID, EstablishmentID: step.EstablishmentID, Status: step.Status, Reason: step.Reason,
 		},

@@ -24,6 +24,7 @@ type Press struct {
 	EstablishmentID uuid.UUID // must be the ticket's; to anybody else the ticket does not exist
 	Action          lifecycle.Action
 	Reason          string // for the customer; kept for the actions that need one
+	Trace           string // traceparent of the request, may be empty
 }
 
 // pressing is a press on its way through the batch. The id of the step that it may become is made before the
@@ -34,10 +35,11 @@ type pressing struct {
 	eventID uuid.UUID
 }
 
-// pressed is a decided press: the ticket, and the step to publish once more if the press only repeats where the ticket
-// stands already.
+// pressed is a decided press: the ticket, with the status that the press took it out of, "" for a repeat, and the step
+// to publish once more if the press only repeats where the ticket stands already.
 type pressed struct {
 	ticket Ticket
+	from   lifecycle.Status
 	again  *Step
 }
 
@@ -53,7 +55,7 @@ func (s *Service) Advance(ctx context.Context, p Press) (Ticket, error) {
 	if err != nil {
 		return Ticket{}, err
 	}
-	decided, err := s.pressings.Do(ctx, command)
+	decided, err := s.pressings.DoThen(ctx, command, s.logAdvanced(ctx, command))
 	if err != nil {
 		return Ticket{}, refusal(err)
 	}
@@ -92,7 +94,7 @@ func (s *Service) pressBatch(ctx context.Context, presses []pressing) (outcomes 
 		}
 		outcomes = make([]batch.Outcome[pressed], len(presses))
 		for i, p := range presses {
-			outcomes[i].Value.again, outcomes[i].Err = d.decide(p)
+			outcomes[i].Value, outcomes[i].Err = d.decide(p)
 		}
 		for i, p := range presses {
 			if outcomes[i].Err == nil {
@@ -134,20 +136,21 @@ func openAdvance(tx Tx, presses []pressing) (*advance, error) {
 	return d, nil
 }
 
-// decide stores nothing for a repeat, and may return the step that a repeat publishes once more.
-func (d *advance) decide(p pressing) (again *Step, err error) {
+// decide stores nothing for a repeat, and may return the step that a repeat publishes once more. The ticket is filled in
+// when the whole batch is decided.
+func (d *advance) decide(p pressing) (pressed, error) {
 	ticket, known := d.tickets[p.OrderID]
 	if !known || ticket.Hidden || ticket.EstablishmentID != p.EstablishmentID {
-		return nil, fault.New(fault.NotFound, "no such ticket")
+		return pressed{}, fault.New(fault.NotFound, "no such ticket")
 	}
 	if ticket.hasEntered(p.target) {
-		return d.repeat(ticket, p), nil
+		return pressed{again: d.repeat(ticket, p)}, nil
 	}
 	if err := lifecycle.Check(lifecycle.Staff, ticket.Status, p.target); err != nil {
-		return nil, err
+		return pressed{}, err
 	}
 	d.apply(ticket, p)
-	return nil, nil
+	return pressed{from: ticket.Status}, nil
 }
 
 // repeat returns the step of the current status if that is what was pressed and every step is marked as sent: the mark
@@ -163,14 +166,14 @@ func (d *advance) repeat(t Ticket, p pressing) *Step {
 		}
 	}
 	// Kitchen had the status from somebody else, so it has no step here. The key is the same all the same.
-	return new(d.step(t, p.eventID))
+	return new(d.step(t, p))
 }
 
 // apply moves the ticket on; status and step belong to one transaction.
 func (d *advance) apply(t Ticket, p pressing) {
 	t.Status, t.Reason, t.UpdatedAt = p.target, p.Reason, d.now
 	t.Entered = append(slices.Clone(t.Entered), p.target)
-	step := d.step(t, p.eventID)
+	step := d.step(t, p)
 	d.tickets[t.OrderID] = t
 	d.steps[t.OrderID] = append(d.steps[t.OrderID], step)
 	d.moved[t.OrderID] = true
@@ -178,10 +181,10 @@ func (d *advance) apply(t Ticket, p pressing) {
 }
 
 // step is the next step of a ticket, to the status where it stands.
-func (d *advance) step(t Ticket, eventID uuid.UUID) Step {
+func (d *advance) step(t Ticket, p pressing) Step {
 	return Step{
 		OrderID: t.OrderID, EstablishmentID: t.EstablishmentID, No: int64(len(d.steps[t.OrderID]) + 1), Status: t.Status,
-		Reason: t.Reason, Key: callbackKey(t.OrderID, t.Status), EventID: eventID, CreatedAt: d.now,
+		Reason: t.Reason, Key: callbackKey(t.OrderID, t.Status), EventID: p.eventID, Trace: p.Trace, CreatedAt: d.now,
 	}
 }
 

@@ -19,27 +19,27 @@ const (
 	markPatience = 2 * time.Second
 )
 
-// publish sends the given step once more, or, if there is none, the unsent steps of the order, and returns how many of
-// those the broker acknowledged. A nil error means that it acknowledged all of it, publish_failed that it did not; any
-// other error is the store's.
-func (s *Service) publish(ctx context.Context, orderID uuid.UUID, again *Step) (sent int, err error) {
+// publish sends the given step once more, or, if there is none, the unsent steps of the order, and returns those of them
+// that the broker acknowledged. A nil error means that it acknowledged all, publish_failed that it did not; any other
+// error is the store's.
+func (s *Service) publish(ctx context.Context, orderID uuid.UUID, again *Step) (acknowledged []Step, err error) {
 	ctx, cancel := context.WithTimeout(ctx, publishPatience)
 	defer cancel()
 	release, err := s.holdSending(ctx, orderID)
 	if err != nil {
-		return 0, errNotSent.Because(err)
+		return nil, errNotSent.Because(err)
 	}
 	defer release()
 	if again != nil {
-		return 0, notSent(s.send(ctx, *again))
+		return nil, notSent(s.send(ctx, *again))
 	}
 	steps, err := s.store.StepsToSend(ctx, orderID)
 	if err != nil {
-		return 0, fmt.Errorf("read unsent steps of order %s: %w", orderID, err)
+		return nil, fmt.Errorf("read unsent steps of order %s: %w", orderID, err)
 	}
-	acknowledged, err := s.sendInOrder(ctx, steps)
+	acknowledged, err = s.sendInOrder(ctx, steps)
 	s.markSent(ctx, orderID, acknowledged)
-	return len(acknowledged), notSent(err)
+	return acknowledged, notSent(err)
 }
 
 var errNotSent = fault.New(fault.PublishFailed, "saved here, not sent yet; pressing again is safe")
@@ -65,15 +65,14 @@ func (s *Service) holdSending(ctx context.Context, orderID uuid.UUID) (release f
 }
 
 // sendInOrder sends each step only after the broker acknowledged the one before, stops at the first that it did not
-// acknowledge, and returns the event ids of those that it did.
-func (s *Service) sendInOrder(ctx context.Context, steps []Step) (acknowledged []uuid.UUID, err error) {
-	for _, step := range steps {
+// acknowledge, and returns those that it did.
+func (s *Service) sendInOrder(ctx context.Context, steps []Step) (acknowledged []Step, err error) {
+	for i, step := range steps {
 		if err := s.send(ctx, step); err != nil {
-			return acknowledged, err
+			return steps[:i], err
 		}
-		acknowledged = append(acknowledged, step.EventID)
 	}
-	return acknowledged, nil
+	return steps, nil
 }
 
 func (s *Service) send(ctx context.Context, step Step) error {
@@ -89,14 +88,18 @@ func (s *Service) send(ctx context.Context, step Step) error {
 
 // markSent notes the acknowledged steps, also when the time for sending is over. Failing to note them is no failure of
 // the press: the broker has the steps, the sweep sends them again, and kitchen counts them once.
-func (s *Service) markSent(ctx context.Context, orderID uuid.UUID, acknowledged []uuid.UUID) {
+func (s *Service) markSent(ctx context.Context, orderID uuid.UUID, acknowledged []Step) {
 	if len(acknowledged) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), markPatience)
 	defer cancel()
-	if _, err := s.markings.Do(ctx, acknowledged); err != nil {
-		s.log.Warn("sent steps not marked, they will be sent again", "order_id", orderID, "error", err)
+	eventIDs := make([]uuid.UUID, len(acknowledged))
+	for i, step := range acknowledged {
+		eventIDs[i] = step.EventID
+	}
+	if _, err := s.markings.Do(ctx, eventIDs); err != nil {
+		s.log.WarnContext(ctx, "sent steps not marked, they will be sent again", "order_id", orderID, "error", err)
 	}
 }
 

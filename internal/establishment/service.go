@@ -40,7 +40,7 @@ type Options struct {
 	Topics    event.Topics
 	Publisher Publisher
 	Classify  func(error) batch.Class // of the store's errors
-	Log       *slog.Logger
+	Log       *slog.Logger            // default: nothing is logged
 	// Observe is told about each batch of a group (pressings, mergings, markings). It may be nil and must not block.
 	Observe func(group string, s batch.Stats)
 }
@@ -55,6 +55,9 @@ func (o Options) observe(group string) func(batch.Stats) {
 
 // New starts a service over a store.
 func New(store Store, o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	s := &Service{store: store, topics: o.Topics, publisher: o.Publisher, log: o.Log}
 	classify := classify(o.Classify)
 	s.pressings = batch.New(s.pressBatch, batch.Options[pressing, pressed]{Classify: classify, Observe: o.observe("pressings")})

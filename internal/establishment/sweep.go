@@ -96,7 +96,8 @@ func (w *Sweeper) sendAll(ctx context.Context, due []uuid.UUID) (failure error) 
 		senders.Go(func() {
 			for id := range queue {
 				sent, err := w.service.publish(ctx, id, nil)
-				w.sent.Add(int64(sent))
+				w.service.logSwept(ctx, sent)
+				w.sent.Add(int64(len(sent)))
 				if err != nil {
 					failures <- unsendable{id, err}
 					return

@@ -3,8 +3,6 @@ package establishment_test
 import (
 	"bytes"
 	"context"
-	"log/slog"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,7 +35,7 @@ func inBubble(t *testing.T, f func(b *board)) {
 		b := &board{T: t, store: establishmentsql.NewSQLite(db)}
 		b.service = establishment.New(b.store, establishment.Options{
 			Topics: event.Topics{Prefix: "test."}, Publisher: &b.broker, Classify: database.BatchClass,
-			Log: slog.New(slog.NewTextHandler(&b.log, nil)),
+			Log: b.newLog(),
 		})
 		f(b)
 		if err := b.service.Close(t.Context()); err != nil {
@@ -140,8 +138,12 @@ func TestSweeper(t *testing.T) {
 			pass(2 * time.Second)
 			b.arrived(1)
 			stop()
-			if log := b.log.String(); strings.Count(log, "level=WARN") != 1 || strings.Count(log, "level=INFO") != 1 {
-				b.Errorf("log:\n%s", log)
+			told := map[any]int{}
+			for _, line := range b.lines() {
+				told[line["msg"]]++
+			}
+			if told["steps can't be sent, trying again"] != 1 || told["steps can be sent again"] != 1 {
+				b.Errorf("log: %v", told)
 			}
 		})
 	})

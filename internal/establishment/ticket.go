@@ -52,6 +52,7 @@ type Step struct {
 	Reason          string
 	Key             idempotency.Key // the same on every try
 	EventID         uuid.UUID       // names the step where it is marked as sent
+	Trace           string          // traceparent of the press that made it, may be empty
 	CreatedAt       time.Time
 	SentAt          *time.Time // when the broker's acknowledgement was noted, nil before
 }

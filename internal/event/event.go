@@ -11,12 +11,14 @@ package event
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/uuid"
 
+	"kuhnya/internal/trace"
 	"kuhnya/outbox"
 )
 
@@ -46,7 +48,7 @@ type Envelope struct {
 	ID             string
 	Type           Type
 	IdempotencyKey string
-	TraceParent    string
+	TraceParent    string // "" if it is invalid: what a stranger wrote there must not go further
 }
 
 // Fact is an event about to be told.
@@ -99,7 +101,22 @@ func Open(headers []outbox.Header) (e Envelope) {
 			e.TraceParent = string(h.Value)
 		}
 	}
+	if trace.ID(e.TraceParent) == "" {
+		e.TraceParent = ""
+	}
 	return e
+}
+
+// Describe names what a message is about and what it belongs to, for log lines: order_id, from its key, and trace_id.
+// What a stranger put there instead of these is left out.
+func Describe(m outbox.Message) (attrs []slog.Attr) {
+	if id, err := uuid.Parse(m.Key); err == nil {
+		attrs = append(attrs, slog.Any("order_id", id))
+	}
+	if id := trace.ID(Open(m.Headers).TraceParent); id != "" {
+		attrs = append(attrs, slog.String("trace_id", id))
+	}
+	return attrs
 }
 
 var versioned = regexp.MustCompile(`^(.+)\.v[0-9]+$`)

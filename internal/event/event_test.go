@@ -2,6 +2,7 @@ package event_test
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,26 @@ func TestFact_becomes_a_message_of_CloudEvents(t *testing.T) {
 	}
 }
 
+func TestDescribe(t *testing.T) {
+	const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	order, trace := slog.Any("order_id", orderID), slog.String("trace_id", "0af7651916cd43dd8448eb211c80319c")
+	for name, c := range map[string]struct {
+		key, traceparent string
+		want             []slog.Attr
+	}{
+		"order and trace":           {orderID.String(), traceparent, []slog.Attr{order, trace}},
+		"an id in capital letters":  {strings.ToUpper(orderID.String()), "", []slog.Attr{order}},
+		"no trace":                  {orderID.String(), "", []slog.Attr{order}},
+		"what a stranger put there": {"Bearer secret", "00-secret", nil},
+		"nothing":                   {"", "", nil},
+	} {
+		m := outbox.Message{Key: c.key, Headers: []outbox.Header{{Key: "traceparent", Value: []byte(c.traceparent)}}}
+		if diff := cmp.Diff(c.want, event.Describe(m)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 func TestFact_leaves_absent_headers_out(t *testing.T) {
 	m, err := event.Fact{ID: eventID, Type: "a.v1", OrderID: orderID}.Message()
 	must(t, err)
@@ -75,6 +96,7 @@ func TestOpen(t *testing.T) {
 		"none":             {},
 		"nil value":        {headers: []outbox.Header{{Key: "ce_type"}, {Key: "ce_id"}, {Key: "idempotency-key"}}},
 		"last counts":      {[]outbox.Header{{Key: "ce_id", Value: []byte("1")}, {Key: "ce_id", Value: []byte("2")}}, event.Envelope{ID: "2"}},
+		"a bad trace":      {headers: []outbox.Header{{Key: "traceparent", Value: []byte("00-\xff")}}},
 		"names are exact":  {headers: []outbox.Header{{Key: "CE_ID", Value: []byte("1")}, {Key: "ce-id", Value: []byte("1")}}},
 		"foreign and odd":  {headers: []outbox.Header{{Key: "", Value: []byte("1")}, {Key: "\xff", Value: []byte("\x00")}}},
 		"any bytes inside": {[]outbox.Header{{Key: "idempotency-key", Value: []byte("\xff\n")}}, event.Envelope{IdempotencyKey: "\xff\n"}},

@@ -9,11 +9,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"kuhnya/consume"
+	"kuhnya/internal/event"
 	"kuhnya/internal/fault"
 	"kuhnya/outbox"
 )
@@ -77,11 +79,18 @@ type DeadLetterTx interface {
 type DeadLetters struct {
 	store DeadLetterStore
 	wake  func() // tells the outbox relay that there is something to send
+	log   *slog.Logger
 }
 
-// NewDeadLetters returns the rules over a store.
+// NewDeadLetters returns the rules over a store. They log nothing.
 func NewDeadLetters(store DeadLetterStore, wake func()) *DeadLetters {
-	return &DeadLetters{store, wake}
+	return &DeadLetters{store, wake, slog.New(slog.DiscardHandler)}
+}
+
+// LogTo makes the rules tell a log what was done to dead letters, and returns them.
+func (d *DeadLetters) LogTo(log *slog.Logger) *DeadLetters {
+	d.log = log
+	return d
 }
 
 // Redrivable returns why a dead letter can't be sent again, nil if it can be or was.
@@ -150,6 +159,7 @@ func (d *DeadLetters) Discard(ctx context.Context, id uuid.UUID, reason string) 
 }
 
 func (d *DeadLetters) change(ctx context.Context, id uuid.UUID, f func(DeadLetterTx, *DeadLetter) error) (letter DeadLetter, err error) {
+	var before State
 	err = d.store.WriteDeadLetter(ctx, func(tx DeadLetterTx) error {
 		found := false
 		if letter, found, err = tx.LockDeadLetter(id); err != nil {
@@ -158,7 +168,24 @@ func (d *DeadLetters) change(ctx context.Context, id uuid.UUID, f func(DeadLette
 		if !found {
 			return fault.New(fault.NotFound, "no such dead letter")
 		}
+		before = letter.State
 		return f(tx, &letter)
 	})
+	if err == nil && letter.State != before {
+		d.tell(ctx, letter)
+	}
 	return letter, err
+}
+
+var told = map[State]string{Redriven: "dead letter redriven", Discarded: "dead letter discarded"}
+
+// tell writes what became of a dead letter. The line belongs to the trace of the request that asked for it, not to that
+// of the record. A reason is what a person wrote, and stays out.
+func (d *DeadLetters) tell(ctx context.Context, letter DeadLetter) {
+	attrs := []slog.Attr{
+		slog.Any("dead_letter_id", letter.ID), slog.String("group", letter.Group), slog.String("topic", letter.Topic),
+		slog.Int("partition", int(letter.Partition)), slog.Int64("offset", letter.Offset),
+	}
+	about := event.Describe(outbox.Message{Key: string(letter.Key)})
+	d.log.LogAttrs(ctx, slog.LevelInfo, told[letter.State], append(attrs, about...)...)
 }

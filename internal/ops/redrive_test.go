@@ -47,7 +47,10 @@ func TestRedrive_of_a_record_that_stays_poison(t *testing.T) {
 		Skipped: func(_ consume.Partition, offset int64) { skipped <- offset },
 	})
 
-	own := []outbox.Header{{Key: "ce_id", Value: []byte("1")}, {Key: "idempotency-key", Value: []byte("k")}, {Key: "\xff"}}
+	own := []outbox.Header{
+		{Key: "ce_id", Value: []byte("1")}, {Key: "idempotency-key", Value: []byte("k")}, {Key: "\xff"},
+		{Key: "traceparent", Value: []byte("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")},
+	}
 	r.send(topic, "key", "{", own...)
 	first := r.nextDeadLetter()
 	letter := first

@@ -10,6 +10,7 @@ import (
 	"kuhnya/internal/fault"
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/trace"
 )
 
 type advanceTicket struct {
@@ -31,6 +32,7 @@ func (s server) advanceTicket(api *httpapi.API) {
 	}, func(ctx context.Context, in *advanceTicket) (*httpapi.Answer[Ticket], error) {
 		ticket, err := s.service.Advance(ctx, establishment.Press{
 			OrderID: in.OrderID.UUID(), EstablishmentID: caller(ctx).EstablishmentID, Action: in.Body.Action, Reason: in.Body.Reason,
+			Trace: trace.Parent(ctx),
 		})
 		var refused *fault.Error
 		if errors.As(err, &refused) && refused.Code == fault.PublishFailed {

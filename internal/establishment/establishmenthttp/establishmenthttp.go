@@ -4,6 +4,7 @@ package establishmenthttp
 
 import (
 	"context"
+	"log/slog"
 
 	"kuhnya/internal/auth"
 	"kuhnya/internal/establishment"
@@ -33,6 +34,9 @@ var errNoTicket = fault.New(fault.NotFound, "no such ticket")
 type TicketPath struct {
 	OrderID httpapi.ID `path:"order_id" doc:"The id of the ticket's order."`
 }
+
+// LogAttr implements [httpapi.About].
+func (p TicketPath) LogAttr() slog.Attr { return slog.Any("order_id", p.OrderID) }
 
 // caller is the identity behind a request that the guard let in.
 func caller(ctx context.Context) auth.Identity {

@@ -12,13 +12,14 @@ import (
 	"kuhnya/internal/lifecycle"
 )
 
-const selectStep = `SELECT s.order_id, t.establishment_id, s.no, s.status, s.reason, s.key, s.event_id, s.created_at, s.sent_at
+const selectStep = `SELECT s.order_id, t.establishment_id, s.no, s.status, s.reason, s.key, s.event_id, s.created_at, s.sent_at,
+		s.traceparent
 	FROM ticket_steps s JOIN tickets t ON t.order_id = s.order_id `
 
 func scanStep(r database.Row) establishment.Step {
 	step := establishment.Step{
 		OrderID: r.UUID(0), EstablishmentID: r.UUID(1), No: r.Int(2), Status: lifecycle.Status(r.Text(3)), Reason: r.Text(4),
-		Key: idempotency.Key(r.Text(5)), EventID: r.UUID(6), CreatedAt: r.Time(7),
+		Key: idempotency.Key(r.Text(5)), EventID: r.UUID(6), CreatedAt: r.Time(7), Trace: r.Text(9),
 	}
 	if !r.Null(8) {
 		step.SentAt = new(r.Time(8))
@@ -44,8 +45,9 @@ func (t sqliteTx) StepsOf(orderIDs []uuid.UUID) (map[uuid.UUID][]establishment.S
 // InsertSteps implements [establishment.PressingTx].
 func (t sqliteTx) InsertSteps(steps []establishment.Step) error {
 	for _, s := range steps {
-		err := t.Exec(`INSERT INTO ticket_steps (order_id, no, status, reason, key, event_id, created_at, sent_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			s.OrderID, s.No, string(s.Status), s.Reason, string(s.Key), s.EventID, s.CreatedAt, s.SentAt)
+		err := t.Exec(`INSERT INTO ticket_steps (order_id, no, status, reason, key, event_id, created_at, sent_at, traceparent)
+				VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			s.OrderID, s.No, string(s.Status), s.Reason, string(s.Key), s.EventID, s.CreatedAt, s.SentAt, s.Trace)
 		if err != nil {
 			return err
 		}

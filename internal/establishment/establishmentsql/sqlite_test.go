@@ -3,8 +3,11 @@ package establishmentsql_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"log/slog"
+	"path/filepath"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -46,31 +49,75 @@ func TestAuditTickets(t *testing.T) {
 		})
 		return err
 	}
-	if err := press(lifecycle.Accept); err != nil {
+	if err := errors.Join(press(lifecycle.Accept), press(lifecycle.Start)); err != nil {
 		t.Fatal(err)
 	}
 	broker.Play(establishmenttest.Away)
-	if err := press(lifecycle.Start); err == nil {
+	if err := press(lifecycle.MakeReady); err == nil {
 		t.Fatal("published while the broker was away")
 	}
 	if err := service.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 
-	tickets, err := store.AuditTickets(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	var tickets []audit.Ticket
+	for ticket, err := range store.AuditTickets(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tickets = append(tickets, ticket)
 	}
 	want := []audit.Ticket{
-		{ID: shown, Status: audit.SetOf(lifecycle.Cooking), Sent: audit.SetOf(lifecycle.Accepted)},
+		{ID: shown, Status: audit.SetOf(lifecycle.Ready), Sent: audit.SetOf(lifecycle.Accepted, lifecycle.Cooking)},
 		{ID: hidden, Hidden: true, Status: audit.SetOf(lifecycle.Cancelled)},
 	}
 	if diff := cmp.Diff(want, tickets); diff != "" {
 		t.Errorf("tickets (-want +got):\n%s", diff)
 	}
 	progress, err := store.AuditProgress(t.Context())
-	if want := (establishmentsql.Progress{Tickets: 2, Shown: 1, KitchenSeqs: 3, Sent: 1, Unsent: 1}); err != nil || progress != want {
+	if want := (establishmentsql.Progress{Tickets: 2, Shown: 1, KitchenSeqs: 3, Sent: 2, Unsent: 1}); err != nil || progress != want {
 		t.Errorf("progress %+v, %v, want %+v", progress, err, want)
+	}
+}
+
+// TestMigrations upgrades a database that has a step from before steps had a trace.
+func TestMigrations(t *testing.T) {
+	first, err := fs.ReadFile(establishmentsql.Migrations().Files, "0001_establishment.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := establishmentsql.Migrations()
+	before.Files = fstest.MapFS{"0001_establishment.sql": {Data: first}}
+	path := filepath.Join(t.TempDir(), "establishment.db")
+	if err := database.MigrateSQLite(t.Context(), path, before); err != nil {
+		t.Fatal(err)
+	}
+	order := uuid.Must(uuid.NewV7())
+	write(t, path, `INSERT INTO tickets VALUES (?, 'A', x'01', 'accepted', '', x'5b5d', '', 0, 'RUB', 0, 2, 0, x'5b5d', 0, 0)`, order)
+	write(t, path, `INSERT INTO ticket_steps VALUES (?, 1, 'accepted', 'why', 'k', x'00000000000000000000000000000001', 1, NULL)`, order)
+	if err := database.MigrateSQLite(t.Context(), path, establishmentsql.Migrations()); err != nil {
+		t.Fatal(err)
+	}
+	db, err := database.OpenSQLite(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close() //nolint:errcheck // only read
+	steps, err := establishmentsql.NewSQLite(db).StepsToSend(t.Context(), order)
+	if err != nil || len(steps) != 1 || steps[0].Reason != "why" || steps[0].Trace != "" {
+		t.Errorf("steps %+v, %v", steps, err)
+	}
+}
+
+func write(t *testing.T, path, statement string, args ...any) {
+	t.Helper()
+	db, err := database.OpenSQLite(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Write(t.Context(), func(c *database.Conn) error { return c.Exec(statement, args...) })
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

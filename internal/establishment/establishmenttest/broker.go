@@ -17,6 +17,7 @@ type Record struct {
 	Type      event.Type
 	EventID   string
 	Key       string
+	Trace     string // traceparent
 }
 
 // Script says for each record whether the broker keeps it and what the sender hears. A nil one acknowledges everything.
@@ -39,7 +40,7 @@ func (b *Broker) Publish(ctx context.Context, m outbox.Message) error {
 		return err
 	}
 	envelope := event.Open(m.Headers)
-	r := Record{data, m.Topic, m.Key, envelope.Type, envelope.ID, envelope.IdempotencyKey}
+	r := Record{data, m.Topic, m.Key, envelope.Type, envelope.ID, envelope.IdempotencyKey, envelope.TraceParent}
 	kept := true
 	if script := b.attempt(); script != nil {
 		kept, err = script(ctx, r)

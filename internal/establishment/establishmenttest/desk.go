@@ -16,6 +16,7 @@ import (
 	"kuhnya/internal/fault"
 	"kuhnya/internal/lifecycle"
 	"kuhnya/internal/money"
+	"kuhnya/internal/trace"
 )
 
 // Place is the establishment of all orders in the tests.
@@ -96,7 +97,7 @@ func (d *desk) merge(facts ...establishment.Fact) {
 }
 
 func (d *desk) advance(o establishment.Placed, action lifecycle.Action) (establishment.Ticket, error) {
-	press := establishment.Press{OrderID: o.OrderID, EstablishmentID: o.EstablishmentID, Action: action}
+	press := establishment.Press{OrderID: o.OrderID, EstablishmentID: o.EstablishmentID, Action: action, Trace: trace.New()}
 	if action.NeedsReason() {
 		press.Reason = "sold out"
 	}

@@ -16,6 +16,7 @@ func Run(t *testing.T, open func(t *testing.T) establishment.Store) {
 	t.Run("Store", func(t *testing.T) { testStore(t, open) })
 	t.Run("Press", func(t *testing.T) { testPress(t, open) })
 	t.Run("Repeat", func(t *testing.T) { testRepeat(t, open) })
+	t.Run("Trace", func(t *testing.T) { testTrace(t, open) })
 	t.Run("Merge", func(t *testing.T) { testMerge(t, open) })
 	t.Run("Sweep", func(t *testing.T) { testSweep(t, open) })
 	t.Run("Property", func(t *testing.T) { testProperty(t, open) })

@@ -28,7 +28,7 @@ func testPress(t *testing.T, open func(t *testing.T) establishment.Store) {
 		d.same("record", Record{
 			EstablishmentStatus: event.EstablishmentStatus{OrderID: o.OrderID, EstablishmentID: Place, Status: lifecycle.Accepted},
 			Topic:               "test.establishment-statuses", RecordKey: o.OrderID.String(), Type: event.EstablishmentStatusType,
-			EventID: d.steps(o)[0].EventID.String(), Key: o.OrderID.String() + ":accepted",
+			EventID: d.steps(o)[0].EventID.String(), Key: o.OrderID.String() + ":accepted", Trace: d.steps(o)[0].Trace,
 		}, d.arrived(lifecycle.Accepted)[0])
 	})
 

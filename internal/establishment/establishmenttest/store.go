@@ -12,6 +12,7 @@ import (
 	"kuhnya/internal/establishment"
 	"kuhnya/internal/lifecycle"
 	"kuhnya/internal/money"
+	"kuhnya/internal/trace"
 )
 
 func testStore(t *testing.T, open func(t *testing.T) establishment.Store) {
@@ -199,7 +200,7 @@ func ticket(status lifecycle.Status) establishment.Ticket {
 func step(k establishment.Ticket, no int64, status lifecycle.Status) establishment.Step {
 	return establishment.Step{
 		OrderID: k.OrderID, EstablishmentID: k.EstablishmentID, No: no, Status: status, Reason: "why", Key: "key",
-		EventID: uuid.Must(uuid.NewV7()), CreatedAt: k.UpdatedAt,
+		EventID: uuid.Must(uuid.NewV7()), Trace: trace.New(), CreatedAt: k.UpdatedAt,
 	}
 }
 
