@@ -19,10 +19,11 @@ import (
 
 // process is a kuhnya that serves, and what it takes to start it again.
 type process struct {
-	args  []string
-	url   string // of its HTTP API; a restart may change it
-	kafka string // where its embedded broker listens, "" if it doesn't
-	log   output
+	args    []string
+	url     string // of its HTTP API; a restart may change it
+	kafka   string // where its embedded broker listens, "" if it doesn't
+	metrics string // where it shows metrics, "" if it doesn't
+	log     output
 
 	cmd   *exec.Cmd
 	ended chan struct{} // closed after the process ended
@@ -40,7 +41,7 @@ func start(t testing.TB, args ...string) *process {
 	return p
 }
 
-var readyLine = regexp.MustCompile(`(?m)^kuhnya: (?:ready on (http://\S+?)(?:, broker on (\S+))?|broker ready on (\S+))$`)
+var readyLine = regexp.MustCompile(`(?m)^kuhnya: (?:ready on (http://\S+?)(?:, broker on (\S+?))?|broker ready on (\S+?))(?:, metrics on (\S+))?$`)
 
 func (p *process) launch() error {
 	from := p.log.len()
@@ -63,7 +64,7 @@ func (p *process) awaitReady(from int) error {
 	for {
 		text, grown := p.log.since(from)
 		if m := readyLine.FindStringSubmatch(text); m != nil {
-			p.url, p.kafka = m[1], m[2]+m[3]
+			p.url, p.kafka, p.metrics = m[1], m[2]+m[3], m[4]
 			return nil
 		}
 		select {
