@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -93,6 +94,65 @@ func TestDisk_full_refuses_orders_and_recovers_without_a_restart(t *testing.T) {
 	v.cook.press(t, before, "accept").want(t, 200)
 	v.awaitOrder(t, before, "accepted")
 	v.reopensAfterFullDisk(t, before)
+}
+
+// TestDisk_almost_full… has room for a database, but not for a broker that would write by half what it acknowledges.
+func TestDisk_almost_full_keeps_orders_until_there_is_room_for_messages(t *testing.T) {
+	t.Parallel()
+	s := &site{data: smallDisk(t, 64<<20)}
+	auditAfter(t, s.data)
+	s.tokens = newTokens(s.data)
+	s.kitchen = start(t, serving("up", s.data, "--metrics-addr", "127.0.0.1:0")...)
+	s.board = s.kitchen
+	v := openVenue(t, s, counted("pelmeni", 1000))
+	before := v.placed(t, v.portions(0, 1)).ID
+	v.awaitTicket(t, before)
+	client{site: s}.send(t, "GET", "/readyz", nil).want(t, 200)
+
+	makeRoom := v.leave(t, 12<<20)
+	answer := client{site: s}.send(t, "GET", "/readyz", nil).want(t, 503)
+	if !strings.Contains(string(answer.body), "disk almost full") {
+		t.Errorf("not ready because of %s", answer.body)
+	}
+	ids := make([]string, 20)
+	for i := range ids {
+		ids[i] = v.placed(t, v.portions(0, 1)).ID
+	}
+	v.wantUnpublished(t, before, "accept", "accepted")
+	now := v.kitchen.shows(t).values
+	if now["kuhnya_broker_disk_refusals_total"] == 0 || now[`kuhnya_outbox_rows{service="kitchen"}`] != 20 {
+		t.Errorf("refused %v requests, %v rows wait", now["kuhnya_broker_disk_refusals_total"], now[`kuhnya_outbox_rows{service="kitchen"}`])
+	}
+
+	makeRoom()
+	eventually(t, "ready", func() bool { return client{site: s}.send(t, "GET", "/readyz", nil).status == 200 })
+	for _, id := range ids {
+		v.awaitTicket(t, id)
+	}
+	v.awaitOrder(t, before, "accepted")
+	v.wantHistory(t, before, "placed accepted")
+	v.reopensAfterFullDisk(t, ids[0])
+}
+
+// leave fills the disk up to about so many bytes and returns what makes room again.
+func (v *venue) leave(t *testing.T, bytes float64) (makeRoom func()) {
+	t.Helper()
+	ballast := filepath.Join(v.data, "ballast")
+	f, err := os.Create(ballast)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 1<<20); v.kitchen.shows(t).values["kuhnya_disk_free_bytes"] > bytes; {
+		if _, err := f.Write(block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		if err := os.Remove(ballast); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // orderUntilFull places orders of 7 while the disk fills up, until one is refused. It returns what makes room again, and
