@@ -288,3 +288,53 @@ func TestAuditor_asks_for_each_group_alone(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestAuditor_live_checks_the_databases_that_are_there and have something to be checked at every moment.
+func TestAuditor_live_checks_the_databases_that_are_there(t *testing.T) {
+	unsound := stillFolder(t)
+	plant(t, unsound, Kitchen, `UPDATE orders SET seq = 9 WHERE id = `+orderKey, `DELETE FROM orders WHERE id = `+doneKey)
+	plant(t, unsound, Bonus, `INSERT INTO balances VALUES ('wallet:eve', 5)`, `DELETE FROM accruals`, `DELETE FROM evaluations`)
+	for name, c := range map[string]struct {
+		gone []string
+		want []int
+	}{
+		"all":                  {nil, []int{audit.History, audit.Ledger}},
+		"kitchen alone":        {[]string{Establishment, Bonus}, []int{audit.History}},
+		"bonus alone":          {[]string{Kitchen, Establishment}, []int{audit.Ledger}},
+		"bonus, establishment": {[]string{Kitchen}, []int{audit.Ledger}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := t.TempDir()
+			must(t, os.CopyFS(data, os.DirFS(unsound)))
+			for _, service := range c.gone {
+				must(t, os.Remove(DatabasePath(data, service)))
+			}
+			auditor := &Auditor{Data: data}
+			must(t, auditor.Open())
+			defer func() { must(t, auditor.Close()) }()
+			violations, err := auditor.Live(t.Context())
+			must(t, err)
+			var got []int
+			for _, v := range violations {
+				got = append(got, v.Invariant)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("invariants (-want +got):\n%s\n%v", diff, violations)
+			}
+			if n := len(auditor.Databases()); n != len(Services)-len(c.gone) {
+				t.Errorf("%d databases", n)
+			}
+			if err := (&Auditor{Data: data}).Open(Services...); (err == nil) != (c.gone == nil) {
+				t.Errorf("opened all: %v", err)
+			}
+		})
+	}
+	t.Run("tickets alone can't be checked", func(t *testing.T) {
+		data := t.TempDir()
+		must(t, os.CopyFS(data, os.DirFS(unsound)))
+		must(t, errors.Join(os.Remove(DatabasePath(data, Kitchen)), os.Remove(DatabasePath(data, Bonus))))
+		if err := (&Auditor{Data: data}).Open(); !errors.Is(err, errNoDatabase) {
+			t.Errorf("error %v", err)
+		}
+	})
+}

@@ -49,11 +49,11 @@ func TestAuditTickets(t *testing.T) {
 		})
 		return err
 	}
-	if err := press(lifecycle.Accept); err != nil {
+	if err := errors.Join(press(lifecycle.Accept), press(lifecycle.Start)); err != nil {
 		t.Fatal(err)
 	}
 	broker.Play(establishmenttest.Away)
-	if err := press(lifecycle.Start); err == nil {
+	if err := press(lifecycle.MakeReady); err == nil {
 		t.Fatal("published while the broker was away")
 	}
 	if err := service.Close(context.Background()); err != nil {
@@ -68,14 +68,14 @@ func TestAuditTickets(t *testing.T) {
 		tickets = append(tickets, ticket)
 	}
 	want := []audit.Ticket{
-		{ID: shown, Status: audit.SetOf(lifecycle.Cooking), Sent: audit.SetOf(lifecycle.Accepted)},
+		{ID: shown, Status: audit.SetOf(lifecycle.Ready), Sent: audit.SetOf(lifecycle.Accepted, lifecycle.Cooking)},
 		{ID: hidden, Hidden: true, Status: audit.SetOf(lifecycle.Cancelled)},
 	}
 	if diff := cmp.Diff(want, tickets); diff != "" {
 		t.Errorf("tickets (-want +got):\n%s", diff)
 	}
 	progress, err := store.AuditProgress(t.Context())
-	if want := (establishmentsql.Progress{Tickets: 2, Shown: 1, KitchenSeqs: 3, Sent: 1, Unsent: 1}); err != nil || progress != want {
+	if want := (establishmentsql.Progress{Tickets: 2, Shown: 1, KitchenSeqs: 3, Sent: 2, Unsent: 1}); err != nil || progress != want {
 		t.Errorf("progress %+v, %v, want %+v", progress, err, want)
 	}
 }
