@@ -31,10 +31,13 @@ func (c *Consumer) clientOptions(lifetime context.Context) []kgo.Opt {
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),
+		kgo.OnPartitionsAssigned(func(context.Context, *kgo.Client, map[string][]int32) { c.membership.won() }),
 		kgo.OnPartitionsRevoked(func(_ context.Context, client *kgo.Client, lost map[string][]int32) {
+			c.membership.lost()
 			c.giveUp(lifetime, client, c.take(lost))
 		}),
 		kgo.OnPartitionsLost(func(_ context.Context, _ *kgo.Client, lost map[string][]int32) {
+			c.membership.lost()
 			c.abandon(c.take(lost))
 		}),
 	)

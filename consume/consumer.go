@@ -19,6 +19,7 @@ type Consumer struct {
 	options     Options
 	deadLetters *publisher
 	started     atomic.Bool
+	membership  membership
 	running     sync.WaitGroup // workers
 
 	mu      sync.Mutex
@@ -53,6 +54,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		return err
 	}
 	defer c.deadLetters.close()
+	c.membership.lost()
 	lifetime, end := linger(ctx, c.options.Grace+c.options.CommitTimeout)
 	defer end()
 	client, err := kgo.NewClient(c.clientOptions(lifetime)...)

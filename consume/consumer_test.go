@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,8 @@ import (
 func TestConsumer(t *testing.T) {
 	promise(t, "hands_over_a_long_backlog_in_order", 1, longBacklog)
 	promise(t, "passes_over_records_redriven_for_others", 1, passesOverForeign)
+	promise(t, "settles_and_tells_what_the_handler_does_not_know", 1, settlesUnknown)
+	promise(t, "knows_since_when_it_has_no_place_in_its_group", 1, knowsSinceWhenAway)
 	promise(t, "repeats_a_failed_commit_without_new_records", 1, repeatsCommit)
 	promise(t, "loses_nothing_to_rebalances", 4, rebalances)
 	promise(t, "commits_nothing_after_losing_its_partitions", 1, lostPartitions)
@@ -75,6 +78,80 @@ func passesOverForeign(r *rig) {
 	r.send(redriven("foreign", "bonus"))
 	r.start(apply(applied)).awaitCommit(0, 5)
 	applied.expect(r.T, "own", "plain")
+}
+
+func settlesUnknown(r *rig) {
+	applied, unknown := new(log), make(chan int64, 10)
+	handler := each(func(record *kgo.Record) error {
+		if string(record.Value) == "weather" {
+			return fmt.Errorf("read: %w", consume.ErrUnknown)
+		}
+		applied.add(record)
+		return nil
+	})
+	r.send(values(0, "1", "weather", "2", "weather")...)
+	m := r.start(handler, func(o *consume.Options) {
+		o.Events.Unknown = func(_ consume.Partition, offset int64) { unknown <- offset }
+	})
+	m.awaitCommit(0, 4)
+	applied.expect(r.T, "1", "2")
+	r.expectDead()
+	close(unknown)
+	var told []int64
+	for offset := range unknown {
+		told = append(told, offset)
+	}
+	if !slices.Equal(told, []int64{1, 3}) {
+		r.Errorf("told %v of unknown records, want 1 and 3", told)
+	}
+}
+
+func knowsSinceWhenAway(r *rig) {
+	var swallow atomic.Bool // requests to join
+	r.cluster.ControlKey(int16(kmsg.JoinGroup), func(kmsg.Request) (kmsg.Response, error, bool) {
+		r.cluster.KeepControl()
+		return nil, nil, swallow.Load()
+	})
+	m := &member{rig: r}
+	wantAway := func(want time.Time) {
+		r.Helper()
+		synctest.Wait()
+		if since := m.consumer.AwaySince(); !since.Equal(want) {
+			r.Errorf("away since %v, want %v", since, want)
+		}
+	}
+	wantPlace := func(commit int64) {
+		r.Helper()
+		r.send(values(0, "1")...)
+		m.awaitCommit(0, commit)
+		wantAway(time.Time{})
+	}
+
+	began := time.Now()
+	swallow.Store(true)
+	m = r.start(apply(new(log)))
+	wantAway(began)
+	swallow.Store(false)
+	wantPlace(1)
+	throwOut := func(reason *kerr.Error) (at time.Time) {
+		told := r.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Heartbeat}, Group: group, TopLevel: true, Err: reason})
+		if err := told.Wait(r.Context(), 1); err != nil {
+			r.Fatal(err)
+		}
+		return time.Now()
+	}
+	for i, reason := range []*kerr.Error{kerr.RebalanceInProgress, kerr.UnknownMemberID} {
+		swallow.Store(true)
+		wantAway(throwOut(reason))
+		swallow.Store(false)
+		wantPlace(int64(i) + 2)
+	}
+	refused := r.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup}, Group: group, TopLevel: true, Err: kerr.GroupMaxSizeReached, Count: -1})
+	out := throwOut(kerr.UnknownMemberID)
+	time.Sleep(time.Minute) // of trying again
+	wantAway(out)
+	refused.Remove()
+	wantPlace(4)
 }
 
 func repeatsCommit(r *rig) {

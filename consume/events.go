@@ -32,6 +32,8 @@ type Events struct {
 	Handled func(p Partition, records int, took time.Duration)
 	// Skipped follows a record that was redriven for another group.
 	Skipped func(p Partition, offset int64)
+	// Unknown follows a record of a kind that the handler does not know ([ErrUnknown]).
+	Unknown func(p Partition, offset int64)
 	// Retried follows a failure that will be tried again.
 	Retried func(p Partition, step Step, err error)
 	// DeadLettered follows a dead letter that is both published and saved.
@@ -48,6 +50,9 @@ func (e *Events) fill() {
 	}
 	if e.Skipped == nil {
 		e.Skipped = func(Partition, int64) {}
+	}
+	if e.Unknown == nil {
+		e.Unknown = func(Partition, int64) {}
 	}
 	if e.Retried == nil {
 		e.Retried = func(Partition, Step, error) {}

@@ -11,13 +11,18 @@ import (
 
 // Handler applies records of one partition, given in the order of their offsets, and returns a slice as long as
 // records: nil says that the record's effect is committed, or that there is none to make (a repeat, or a record of no
-// concern); an error says why not, and is judged by [Options.Classify].
+// concern); [ErrUnknown] that the handler doesn't know what the record is; any other error says why not, and is judged
+// by [Options.Classify].
 //
-// A result counts only if all results before it are nil or domain errors. From the first transient or unclassified
-// error on, the records are handed over again, so applying a record twice must be harmless. ctx ends when the consumer
+// A result counts only if all results before it are nil, [ErrUnknown] or domain errors. From the first transient or
+// unclassified error on, the records are handed over again, so applying a record twice must be harmless. ctx ends when the consumer
 // has waited [Options.Grace] for a call it wants to end; the handler must then return soon. A handler must not change
 // the records. Calls for different partitions run at the same time.
 type Handler func(ctx context.Context, records []*kgo.Record) []error
+
+// ErrUnknown is a handler's result for a record of a kind that it doesn't know, which is meant for others then. The
+// record is settled, and told to [Events.Unknown].
+var ErrUnknown = errors.New("record of an unknown kind")
 
 // Class says what becomes of a record that the handler returned an error for.
 type Class int

@@ -50,10 +50,15 @@ func (w *worker) pass(batch []*kgo.Record) (int, error) {
 		results = []error{err}
 	}
 	for i, err := range results {
-		if err == nil {
+		switch {
+		case err == nil:
 			w.logRecord(slog.LevelDebug, "record settled", batch[i])
-		} else if again := w.refuse(batch[i], err); again != nil {
-			return i, again
+		case errors.Is(err, ErrUnknown):
+			w.consumer.options.Events.Unknown(w.partition, batch[i].Offset)
+		default:
+			if again := w.refuse(batch[i], err); again != nil {
+				return i, again
+			}
 		}
 		w.progress.settled(batch[i])
 	}

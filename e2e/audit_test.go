@@ -11,7 +11,6 @@ import (
 func TestAudit(t *testing.T) {
 	keep(t,
 		promise{"names what is wrong and fails", auditViolations},
-		promise{"looks at a running server, but can't compare its services", auditRunning},
 		promise{"a row that can't be published is listed and excuses its order", auditParked},
 		promise{"refuses a schema of another version and leaves it alone", auditOtherSchema},
 		promise{"one database is checked for what holds within it", auditKitchenAlone},
@@ -81,17 +80,6 @@ func wantViolation(t *testing.T, r report, name string, invariant int) {
 		}
 	}
 	t.Errorf("%s: %+v, want invariant %d", name, r, invariant)
-}
-
-func auditRunning(t *testing.T) {
-	s := sharedSite(t)
-	if r := readReport(t, 0, "--data", s.data); r.AtRest != nil || r.Detail != "" || len(r.Databases) != 3 {
-		t.Errorf("live: %+v", r)
-	}
-	wantNotAtRest(t, "--kafka-brokers", "--data", s.data)
-	if r := readReport(t, 3, "--at-rest", "--data", s.data); r.AtRest == nil || *r.AtRest || strings.Count(r.Detail, "not at rest") != 1 {
-		t.Errorf("at rest: %+v", r)
-	}
 }
 
 // auditParked has an order whose record nobody ever got.

@@ -20,7 +20,7 @@ func TestAuditTraffic(t *testing.T) {
 const trafficAudits = 40
 
 // auditUnderTraffic compares while one order after the other moves: in between the services rest for moments, which is
-// when an audit comes furthest.
+// when an audit comes furthest. It asks the broker and the process by turns.
 func auditUnderTraffic(t *testing.T) {
 	s := soloSite(t, "--kafka-addr", "127.0.0.1:0")
 	v := openVenue(t, s, counted("pelmeni", 1_000_000))
@@ -32,8 +32,9 @@ func auditUnderTraffic(t *testing.T) {
 		}
 	})
 	codes := map[int]int{}
-	for range trafficAudits {
-		r := command(t, "audit", "--at-rest", "--data", s.data, "--kafka-brokers", s.kafka())
+	for i := range trafficAudits {
+		from := [][]string{{"--kafka-brokers", s.kafka()}, {"--url", s.kitchen.url}}[i%2]
+		r := command(t, append([]string{"audit", "--at-rest", "--data", s.data}, from...)...)
 		if codes[r.code]++; r.code != 0 && r.code != 3 {
 			t.Errorf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 		}
@@ -44,14 +45,16 @@ func auditUnderTraffic(t *testing.T) {
 	s.settle(t)
 }
 
-// carry takes one order from placing to its end, and waits after each step until both services know.
+// carry takes one order from placing to its end, and waits after each step until both services know, and in the end until
+// bonus has decided.
 func (v *venue) carry(t *testing.T) {
 	id := into[order](t, v.alice.send(t, "POST", "/v1/orders", v.portions(0, 1))).ID
 	v.awaitTicket(t, id)
-	for _, b := range []struct{ action, status string }{{"accept", "accepted"}, {"start", "cooking"}, {"cancel", "cancelled"}} {
+	for _, b := range buttons {
 		v.cook.press(t, id, b.action)
 		v.awaitOrder(t, id, b.status)
 	}
+	v.earned(t, id)
 }
 
 func closed(c <-chan struct{}) bool {

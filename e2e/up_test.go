@@ -16,9 +16,7 @@ func TestUp(t *testing.T) {
 
 // upGreeting is what somebody does who starts the program for the first time.
 func upGreeting(t *testing.T) {
-	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("curl is not installed")
-	}
+	needCurl(t)
 	s := soloSite(t)
 	var commands []string
 	eventually(t, "four commands to try", func() bool {

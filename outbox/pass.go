@@ -71,6 +71,7 @@ func (t *tenure) batch(rows []Row) (int, error) {
 	}
 	v := judge(rows, errs)
 	t.o.Observe.Published(len(v.acked), len(v.failed), time.Since(start))
+	t.fails.learn(v)
 	return t.settle(v)
 }
 

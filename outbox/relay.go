@@ -14,8 +14,9 @@ var ErrPublisherStuck = errors.New("publisher does not return")
 // Relay moves the rows of one [Store] to one [Publisher]. Any number of relays may run on the same table, in any number
 // of processes: the lease lets one of them publish at a time, and the others stand by.
 type Relay struct {
-	o    RelayOptions
-	wake chan struct{} // holds at most one wake-up: the pass that takes it sees all that was committed before
+	o       RelayOptions
+	wake    chan struct{} // holds at most one wake-up: the pass that takes it sees all that was committed before
+	failing failing
 }
 
 // NewRelay returns a relay that does nothing until [Relay.Run].

@@ -19,6 +19,7 @@ type tenure struct {
 	o     RelayOptions
 	wake  <-chan struct{}
 	lease Lease
+	fails *failing
 
 	stop context.Context // Run's: no batch starts after it
 	held context.Context // ends when the lease is lost, else Grace after stop: nothing is published after it
@@ -34,12 +35,13 @@ func (r *Relay) serve(ctx context.Context, lease Lease, since time.Time) error {
 	defer end()
 	held, lose := context.WithCancelCause(working)
 	t := &tenure{
-		o: r.o, wake: r.wake, lease: lease, stop: ctx, held: held, lose: lose,
+		o: r.o, wake: r.wake, lease: lease, fails: &r.failing, stop: ctx, held: held, lose: lose,
 		holds: newHolds(r.o.retry), outage: r.o.retry(),
 	}
 	r.o.Logger.InfoContext(ctx, "outbox lease acquired", "owner", lease.Owner, "epoch", lease.Epoch)
 	r.o.Observe.Leased(true)
 	defer r.o.Observe.Leased(false)
+	defer r.failing.over() // the rows are another relay's worry now
 
 	var keeper sync.WaitGroup
 	keeper.Go(func() { t.keep(since) })

@@ -10,14 +10,16 @@ import (
 
 	"kuhnya/internal/app"
 	"kuhnya/internal/audit"
+	"kuhnya/internal/opsclient"
 )
 
 type auditCmd struct {
 	dataFlag
 	topicFlag
+	clientFlags
 	AtRest       bool     `help:"Also compare the services with each other, which needs everything sent and read."`
 	JSON         bool     `name:"json" help:"Print the report as JSON."`
-	KafkaBrokers []string `placeholder:"HOST:PORT" help:"Brokers to ask how far consumers have read; the default is the broker folder, if it isn't in use."`
+	KafkaBrokers []string `placeholder:"HOST:PORT" help:"Brokers to ask how far consumers have read. The default is the broker folder or, if a process has it, that process, at --url."`
 }
 
 // auditReport is what the command prints.
@@ -31,10 +33,16 @@ type auditReport struct {
 
 // Run checks, prints what it found, and fails if there was anything.
 func (c *auditCmd) Run(ctx context.Context, stdout io.Writer) error {
-	auditor := &app.Auditor{Data: c.Data, KafkaBrokers: c.KafkaBrokers, Topics: c.topics()}
-	needed := []string{app.Kitchen}
+	auditor := &app.Auditor{
+		Data: c.Data, KafkaBrokers: c.KafkaBrokers, Topics: c.topics(),
+		Client: func() (*opsclient.Client, error) { return c.client(c.Data) },
+	}
+	var needed []string
 	if c.AtRest {
 		needed = app.Services
+		if _, err := opsclient.New(c.URL, c.Token); err != nil { // wrong even if nobody needs to be asked
+			return setup(fmt.Errorf("--url: %w", err))
+		}
 	}
 	if err := auditor.Open(needed...); err != nil {
 		return setup(err)

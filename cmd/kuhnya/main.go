@@ -51,7 +51,9 @@ type cli struct {
 	Broker  brokerCmd  `cmd:"" help:"Run the embedded broker alone, for services in other processes."`
 	Migrate migrateCmd `cmd:"" help:"Create or upgrade the databases; up and serve do it too."`
 	Token   tokenCmd   `cmd:"" help:"Print a bearer token for the API to stdout."`
+	DLQ     dlqCmd     `cmd:"" name:"dlq" help:"Look at dead letters of running processes, send them again, give them up. 0: done, 1: not all of it, 2: could not ask."`
 	Audit   auditCmd   `cmd:"" help:"Check the invariants in the databases, server running or not. 0: clean, 1: violation, 2: could not check, 3: not at rest."`
+	Backup  backupCmd  `cmd:"" help:"Copy the data folder of running services with the embedded broker, to restore from."`
 	Version versionCmd `cmd:"" help:"Print the version."`
 }
 
@@ -95,13 +97,17 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// options say how the command line is read, whatever it is bound to.
+var options = []kong.Option{
+	kong.Name("kuhnya"), kong.DefaultEnvars("KUHNYA"), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+	kong.Description("Food ordering in which every request, callback and message may safely be sent again."),
+}
+
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := interruptible()
 	defer stop()
-	parser, err := kong.New(&cli{}, kong.Name("kuhnya"), kong.DefaultEnvars("KUHNYA"), kong.Writers(stdout, stderr),
-		kong.Description("Food ordering in which every request, callback and message may safely be sent again."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))
+	parser, err := kong.New(&cli{}, append(options, kong.Writers(stdout, stderr),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(stdout, (*io.Writer)(nil)))...)
 	if err != nil {
 		panic(err) // the command line's declaration is wrong
 	}

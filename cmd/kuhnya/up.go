@@ -24,7 +24,7 @@ func (c *upCmd) Run(ctx context.Context) error {
 }
 
 var greeting = template.Must(template.New("greeting").Parse(`
-API description: {{.URL}}/openapi.yaml
+Documentation: {{.URL}}/docs
 Try in another terminal: read a menu, order two portions, look at the board, and at the points of completed orders.
 
 curl -sw "\n" {{.URL}}/v1/establishments/{{.Place.ID}}/menu

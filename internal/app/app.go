@@ -12,6 +12,7 @@ import (
 	"kuhnya/idempotency"
 	"kuhnya/internal/auth"
 	"kuhnya/internal/broker"
+	"kuhnya/internal/handbook"
 	"kuhnya/internal/httpapi"
 )
 
@@ -63,6 +64,7 @@ func (a *App) start(ctx context.Context) error {
 	}
 	a.api = NewAPI(a.config, auth.NewVerifier(key))
 	a.handleHealth()
+	handbook.Register(a.api)
 	a.ready.Store(true)
 	for _, u := range a.units {
 		u.register(a.api)

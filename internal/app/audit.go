@@ -10,12 +10,14 @@ import (
 	"github.com/google/uuid"
 
 	"kuhnya/internal/audit"
+	"kuhnya/internal/bonus/bonussql"
 	"kuhnya/internal/database"
 	"kuhnya/internal/database/messagesql"
 	"kuhnya/internal/establishment/establishmentsql"
 	"kuhnya/internal/event"
 	"kuhnya/internal/kitchen/kitchensql"
 	"kuhnya/internal/ops"
+	"kuhnya/internal/opsclient"
 	"kuhnya/outbox"
 )
 
@@ -26,14 +28,15 @@ var ErrNotAtRest = errors.New("not at rest")
 // and changes nothing that anybody could tell.
 type Auditor struct {
 	Data         string
-	KafkaBrokers []string // empty: the broker folder in Data is opened, if nobody has it
+	KafkaBrokers []string // empty: the broker folder in Data is opened, or processes are asked if somebody has it
 	Topics       event.Topics
+	Client       func() (*opsclient.Client, error) // of the processes that run on Data
 
 	databases map[string]*database.SQLite // by service
 }
 
-// Open opens the databases that are there. Those of the needed services must be: kitchen for [Auditor.Live], all for
-// [Auditor.AtRest]. Each must have exactly this program's schema.
+// Open opens the databases that are there. Those of the needed services must be: all for [Auditor.AtRest]. If none is
+// needed, one that has something for [Auditor.Live] must be. Each must have exactly this program's schema.
 func (a *Auditor) Open(needed ...string) error {
 	a.databases = map[string]*database.SQLite{}
 	for _, service := range Services {
@@ -45,6 +48,9 @@ func (a *Auditor) Open(needed ...string) error {
 			return errors.Join(err, a.Close())
 		}
 		a.databases[service] = db
+	}
+	if len(a.checks()) == 0 {
+		return errors.Join(fmt.Errorf("%w of %s or %s in %s; is --data right?", errNoDatabase, Kitchen, Bonus, a.Data), a.Close())
 	}
 	return nil
 }
@@ -68,8 +74,26 @@ func (a *Auditor) Databases() (names []string) {
 }
 
 // Live checks what must hold at every moment, one snapshot for each database.
-func (a *Auditor) Live(ctx context.Context) ([]audit.Violation, error) {
-	return a.kitchen().Violations(ctx)
+func (a *Auditor) Live(ctx context.Context) (violations []audit.Violation, err error) {
+	for _, check := range a.checks() {
+		found, err := check(ctx)
+		if err != nil {
+			return nil, err
+		}
+		violations = append(violations, found...)
+	}
+	return violations, nil
+}
+
+// checks are those of the databases that are there. What establishment has of its own may be behind kitchen, and ahead.
+func (a *Auditor) checks() (checks []func(context.Context) ([]audit.Violation, error)) {
+	if a.databases[Kitchen] != nil {
+		checks = append(checks, a.kitchen().Violations)
+	}
+	if a.databases[Bonus] != nil {
+		checks = append(checks, a.bonus().Violations)
+	}
+	return checks
 }
 
 // Parked lists the outbox rows that could not be published.
@@ -90,27 +114,30 @@ func (a *Auditor) Parked(ctx context.Context) (rows []audit.Parked, err error) {
 //
 // It never takes what is on its way for a violation. The steps below happen one after the other:
 //
-//	1  the ends of the logs are read, and afterwards that the groups have committed all up to there
-//	2  kitchen's progress, then establishment's: no row waits in an outbox, no step is unsent
+//	1  for each group in turn, the ends of the logs that it reads, and that it has committed all up to there
+//	2  kitchen's progress, then establishment's, then bonus's: no row waits in an outbox, no step is unsent
 //	3  the facts
-//	4  kitchen's progress, then establishment's: the same as in 2
-//	5  the ends of the logs: the same as in 1
+//	4  kitchen's progress, then establishment's, then bonus's: the same as in 2
+//	5  for each group in turn, the ends of the logs that it reads: the same as in 1
 //
-// Progress that is equal twice means that nothing moved in between (see the two types Progress and the one of messages).
-// So kitchen stood still from its look in 2 to its look in 4, and so did establishment; from the later look in 2 to the
-// earlier one in 4 they stood still together, and within that time lies 3: what it read, in however many snapshots, is
-// one state of both. The logs stood still from 1 to 5, which is around all of that. A group commits a record only after
-// its effect, or its dead letter, is in the database; so in that state every record ever written had been dealt with.
-// What was not a record yet would have been a waiting row or an unsent step: both are deleted or marked only after the
-// broker acknowledged the record, and there was none. A record that is sent or delivered once more then, by a stale relay
-// or a pressed button, repeats one that was dealt with.
+// Progress that is equal twice means that nothing moved in between (see the three types Progress and the one of
+// messages). So each service stood still from its look in 2 to its look in 4; from the last look in 2 to the first one
+// in 4 all three stood still together, and within that time lies 3: what it read, in however many snapshots, is one state
+// of them all. The logs that a group reads stood still from their look in 1 to their look in 5, which is around all of
+// that, and what it had committed in 1 it has committed since. A group commits a record only after its effect, or its
+// dead letter, is in the database; so in that state every record ever written to a log that a group reads had been dealt
+// with by that group. What was not a record yet would have been a waiting row or an unsent step: both are deleted or
+// marked only after the broker acknowledged the record, and there was none. A record that is sent or delivered once more
+// then, by a stale relay or a pressed button, repeats one that was dealt with.
+//
+// Whether a broker tells of the logs or a process that asks it is the same: an answer is given after it was asked for.
 func (a *Auditor) AtRest(ctx context.Context) (violations []audit.Violation, err error) {
 	logs, err := a.openLogs(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, logs.close(ctx)) }()
-	ends, unread, err := logs.unread(ctx)
+	ends, unread, err := a.unread(ctx, logs)
 	if err != nil {
 		return nil, err
 	}
@@ -133,12 +160,12 @@ func (a *Auditor) AtRest(ctx context.Context) (violations []audit.Violation, err
 	return violations, nil
 }
 
-func (a *Auditor) mustNotHaveMoved(ctx context.Context, logs *logs, before progress, ends map[partition]int64) error {
+func (a *Auditor) mustNotHaveMoved(ctx context.Context, logs logs, before progress, ends map[place]int64) error {
 	after, err := a.progress(ctx)
 	if err != nil {
 		return err
 	}
-	endsAfter, err := logs.ends(ctx)
+	endsAfter, _, err := a.unread(ctx, logs)
 	if err != nil {
 		return err
 	}
@@ -150,19 +177,15 @@ func (a *Auditor) mustNotHaveMoved(ctx context.Context, logs *logs, before progr
 
 // compare reads the facts and compares them.
 func (a *Auditor) compare(ctx context.Context) ([]audit.Violation, error) {
-	orders, err := a.kitchen().AuditOrders(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tickets, err := a.establishment().AuditTickets(ctx)
-	if err != nil {
-		return nil, err
-	}
 	excused, err := a.excused(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return audit.Compare(orders, tickets, excused), nil
+	return audit.Compare(audit.Facts{
+		Orders: a.kitchen().AuditOrders(ctx), Tickets: a.establishment().AuditTickets(ctx),
+		Evaluations: a.bonus().AuditEvaluations(ctx), Earnings: a.bonus().AuditEarnings(ctx),
+		Excused: excused,
+	})
 }
 
 // excused collects the orders that a dead letter, open or discarded, or a parked row accounts for.
@@ -192,4 +215,8 @@ func (a *Auditor) kitchen() kitchensql.SQLite {
 
 func (a *Auditor) establishment() establishmentsql.SQLite {
 	return establishmentsql.NewSQLite(a.databases[Establishment])
+}
+
+func (a *Auditor) bonus() bonussql.SQLite {
+	return bonussql.NewSQLite(a.databases[Bonus])
 }

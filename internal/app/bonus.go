@@ -21,6 +21,7 @@ func buildBonus(ctx context.Context, u *unit, c Config, m *messaging) error {
 	})
 	u.onStop(service.Close)
 	u.register = func(api *httpapi.API) { bonushttp.Register(api, service, store) }
+	u.violations = store.Violations
 	if c.Demo {
 		if err := bringDemoCampaigns(ctx, service); err != nil {
 			return err

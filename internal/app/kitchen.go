@@ -20,7 +20,14 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 	u.onStop(service.Close)
 	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, u.log)
 	u.sweepers = append(u.sweepers, sweeper.Run)
-	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store) }
+	hub := &kitchenbus.Hub{}
+	feed, err := kitchenbus.NewFeed(m.connection, c.Topics, hub, u.log)
+	if err != nil {
+		return err
+	}
+	u.onStopClose(feed.Close)
+	u.sweepers = append(u.sweepers, feed.Run)
+	u.register = func(api *httpapi.API) { kitchenhttp.Register(api, service, store, hub) }
 	u.stuck, u.violations = store.CountOverdue, store.Violations
 	if c.Demo {
 		if err := bringDemoPlaces(ctx, service, store); err != nil {

@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write api/openapi.yaml instead of compa
 // TestOpenAPI keeps the committed document equal to what the code serves.
 func TestOpenAPI(t *testing.T) {
 	api := NewAPI(Config{Version: "v1", Log: slog.New(slog.DiscardHandler)}, auth.NewVerifier(auth.Key{}))
-	kitchenhttp.Register(api, nil, nil)
+	kitchenhttp.Register(api, nil, nil, nil)
 	establishmenthttp.Register(api, nil, nil)
 	bonushttp.Register(api, nil, nil)
 	for _, service := range Services {

@@ -1,9 +1,9 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +13,7 @@ import (
 	"kuhnya/internal/audit"
 	"kuhnya/internal/broker"
 	"kuhnya/internal/database/messagesql"
+	"kuhnya/internal/event"
 	"kuhnya/internal/httpapi"
 	"kuhnya/internal/ops"
 	"kuhnya/internal/ops/opshttp"
@@ -62,27 +63,34 @@ func count(ctx context.Context, what func(context.Context) (int64, error)) (int6
 	return what(ctx)
 }
 
-// reading asks how far the unit's group has come: where the logs end first, what is committed afterwards.
+// reading asks how far the unit's group has come.
 func (u *unit) reading(ctx context.Context, admin *broker.Admin) (all []ops.Reading, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readingTimeout)
 	defer cancel()
 	for _, topic := range u.topics {
-		starts, ends, err := admin.Bounds(ctx, topic)
+		read, err := readTopic(ctx, admin, event.Consumer{Topic: topic, Group: u.name})
 		if err != nil {
 			return nil, err
 		}
-		committed, err := admin.Committed(ctx, u.name, topic)
-		if err != nil {
-			return nil, err
-		}
-		for p, end := range ends {
-			all = append(all, ops.Reading{Topic: topic, Partition: p, End: end, Committed: max(starts[p], committed[p])})
-		}
+		all = append(all, read...)
 	}
-	slices.SortFunc(all, func(a, b ops.Reading) int {
-		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
-	})
 	return all, nil
+}
+
+// readTopic asks how far a group has come in a topic, by partition: where the logs end first, what is committed afterwards.
+func readTopic(ctx context.Context, admin *broker.Admin, c event.Consumer) (read []ops.Reading, err error) {
+	starts, ends, err := admin.Bounds(ctx, c.Topic)
+	if err != nil {
+		return nil, err
+	}
+	committed, err := admin.Committed(ctx, c.Group, c.Topic)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range slices.Sorted(maps.Keys(ends)) {
+		read = append(read, ops.Reading{Topic: c.Topic, Partition: p, End: ends[p], Committed: max(starts[p], committed[p])})
+	}
+	return read, nil
 }
 
 // whyUnread says it in words that may leave the process: the broker's own, but no address and no path.

@@ -13,7 +13,9 @@ const (
 	Stock      = 1 // on hand = changes by hand − taken by live orders, never negative
 	ClientKey  = 2 // a user's key names one order
 	History    = 3 // an order's events are a path of the state machine that ends in its status
-	Projection = 6 // at rest: tickets, steps and orders tell the same story
+	Accrual    = 4 // what an order earned was accrued once, and what was accrued for an order was earned
+	Ledger     = 5 // accruals, ledger, balances and saved answers tell the same story
+	Projection = 6 // at rest: orders, tickets, steps and evaluations tell the same story
 )
 
 // Violation is one broken promise.
@@ -23,8 +25,15 @@ type Violation struct {
 	Detail    string `json:"detail"`
 }
 
+// names are what the invariants are about, in a word or two.
+var names = map[int]string{
+	Stock: "stock", ClientKey: "client keys", History: "history of orders", Accrual: "accruals", Ledger: "ledger",
+	Projection: "services agree",
+}
+
+// String is one line for people.
 func (v Violation) String() string {
-	return fmt.Sprintf("invariant %d: %s: %s", v.Invariant, v.Subject, v.Detail)
+	return fmt.Sprintf("invariant %d (%s): %s: %s", v.Invariant, names[v.Invariant], v.Subject, v.Detail)
 }
 
 // Parked is an outbox row that could not be published: what it would have told never reached anybody, so its order is

@@ -61,21 +61,34 @@ func readKey(dir string) (Key, error) {
 	return Key(data), nil
 }
 
-// createKey writes beside the final name and renames, so that no reader ever sees half a key, not even after a crash.
 func createKey(dir string) (Key, error) {
 	var key Key
 	rand.Read(key[:]) // never fails; the runtime aborts the process instead
+	return key, key.write(dir)
+}
+
+// CopyKey gives another data folder the signing key of this one: the tokens of one are good for the other.
+func CopyKey(from, to string) error {
+	key, err := readKey(from)
+	if err != nil {
+		return err
+	}
+	return key.write(to)
+}
+
+// write writes beside the final name and renames, so that no reader ever sees half a key, not even after a crash.
+func (k Key) write(dir string) error {
 	tmp, err := os.CreateTemp(dir, keyFile+".*")
 	if err != nil {
-		return Key{}, fmt.Errorf("create signing key: %w", err)
+		return fmt.Errorf("create signing key: %w", err)
 	}
 	defer os.Remove(tmp.Name()) // a no-op once renamed
-	_, err = tmp.Write(key[:])
+	_, err = tmp.Write(k[:])
 	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return Key{}, fmt.Errorf("write signing key: %w", err)
+		return fmt.Errorf("write signing key: %w", err)
 	}
 	if err := os.Rename(tmp.Name(), filepath.Join(dir, keyFile)); err != nil {
-		return Key{}, fmt.Errorf("store signing key: %w", err)
+		return fmt.Errorf("store signing key: %w", err)
 	}
-	return key, nil
+	return nil
 }

@@ -81,6 +81,22 @@ func TestLoadOrCreateKey(t *testing.T) {
 			t.Error("the file was replaced")
 		}
 	})
+	t.Run("another folder may have the same one", func(t *testing.T) {
+		from, to := t.TempDir(), t.TempDir()
+		if err := CopyKey(from, to); err == nil {
+			t.Error("copied a key that is not there")
+		}
+		key, err := LoadOrCreateKey(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CopyKey(from, to); err != nil {
+			t.Fatal(err)
+		}
+		if copied, err := LoadOrCreateKey(to); err != nil || copied != key {
+			t.Errorf("another key, error %v", err)
+		}
+	})
 	t.Run("a key never prints", func(t *testing.T) {
 		key, err := LoadOrCreateKey(t.TempDir())
 		if err != nil {

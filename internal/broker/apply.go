@@ -20,7 +20,8 @@ var ErrNoConcern = errors.New("record of no concern")
 
 // ApplyAll decodes the records of a poll and hands those that are understood, in their order, to apply, all at once.
 // It returns a result per record, as a [consume.Handler] does: records that can't be decoded have their error, records
-// of a type that nobody here knows, or of no concern to this reader, have none.
+// of a type that nobody here knows are [consume.ErrUnknown], which their consumer passes over and counts, and those of no
+// concern to this reader have none.
 func ApplyAll[Command any](records []*kgo.Record, decode func(*kgo.Record) (Command, error), apply func([]Command) []error) []error {
 	results := make([]error, len(records))
 	var commands []Command
@@ -30,7 +31,9 @@ func ApplyAll[Command any](records []*kgo.Record, decode func(*kgo.Record) (Comm
 		switch {
 		case err == nil:
 			commands, at = append(commands, command), append(at, i)
-		case !errors.Is(err, event.ErrUnknownType) && !errors.Is(err, ErrNoConcern):
+		case errors.Is(err, event.ErrUnknownType):
+			results[i] = consume.ErrUnknown
+		case !errors.Is(err, ErrNoConcern):
 			results[i] = err
 		}
 	}

@@ -65,11 +65,11 @@ func TestApplyAll(t *testing.T) {
 		results string // by blanks, "-" for no error
 	}{
 		"keeps_the_order":                    {"c a b", []string{"c", "a", "b"}, "c a b"},
-		"skips_unknown_types":                {"unknown a unknown b", []string{"a", "b"}, "- a - b"},
+		"tells_unknown_types":                {"unknown a unknown b", []string{"a", "b"}, "unknown! a unknown! b"},
 		"skips_what_is_of_no_concern":        {"ignored a ignored b", []string{"a", "b"}, "- a - b"},
 		"puts_errors_where_they_belong":      {"broken a fine broken b broken", []string{"a", "fine", "b"}, "invalid a - invalid b invalid"},
-		"mixes_all_of_them":                  {"unknown broken fine unknown a broken", []string{"fine", "a"}, "- invalid - - a invalid"},
-		"applies_nothing_of_nothing_decoded": {"broken unknown", nil, "invalid -"},
+		"mixes_all_of_them":                  {"unknown broken fine unknown a broken", []string{"fine", "a"}, "unknown! invalid - unknown! a invalid"},
+		"applies_nothing_of_nothing_decoded": {"broken unknown", nil, "invalid unknown!"},
 		"takes_no_records":                   {"", nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,6 +83,8 @@ func TestApplyAll(t *testing.T) {
 				switch {
 				case err == nil:
 					results = append(results, "-")
+				case errors.Is(err, consume.ErrUnknown):
+					results = append(results, "unknown!")
 				case errors.Is(err, event.ErrInvalid):
 					results = append(results, "invalid")
 				default:

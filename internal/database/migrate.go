@@ -60,10 +60,14 @@ func MigrateSQLite(ctx context.Context, path string, lines ...Line) (err error) 
 	return nil
 }
 
-// dataSource escapes the path: in a URI a question mark or a percent sign would mean something.
 func dataSource(path string) string {
+	return fileURI(path) + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"
+}
+
+// fileURI escapes the path: in a URI a question mark or a percent sign would mean something.
+func fileURI(path string) string {
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath()}
-	return file.String() + "?_pragma=busy_timeout(10000)&_pragma=journal_mode(WAL)"
+	return file.String()
 }
 
 func (l Line) do(ctx context.Context, db *sql.DB, step func(context.Context, *goose.Provider) error) error {

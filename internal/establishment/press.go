@@ -60,11 +60,17 @@ func (s *Service) Advance(ctx context.Context, p Press) (Ticket, error) {
 		return Ticket{}, refusal(err)
 	}
 	if _, err := s.publish(ctx, p.OrderID, decided.again); err != nil {
+		if fault.CodeOf(err) == fault.PublishFailed {
+			s.untold.Add(1)
+		}
 		return decided.ticket, err
 	}
 	ticket, _, err := s.store.Ticket(ctx, p.OrderID)
 	return ticket, err
 }
+
+// Untold is the number of presses that ended in publish_failed in this process: stored, and not told to kitchen yet.
+func (s *Service) Untold() int64 { return s.untold.Load() }
 
 func (p Press) parse() (pressing, error) {
 	target, known := p.Action.Target()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 
@@ -31,6 +32,7 @@ type Service struct {
 	mergings  *batch.Group[Fact, struct{}]
 	markings  *batch.Group[[]uuid.UUID, struct{}]
 	sending   idempotency.Claims[uuid.UUID] // orders whose steps are being sent by this process
+	untold    atomic.Int64                  // presses that kitchen could not be told of
 }
 
 // Options of a service.
@@ -38,16 +40,29 @@ type Options struct {
 	Topics    event.Topics
 	Publisher Publisher
 	Classify  func(error) batch.Class // of the store's errors
-	Log       *slog.Logger
+	Log       *slog.Logger // default: nothing is logged
+	// Observe is told about each batch of a group (pressings, mergings, markings). It may be nil and must not block.
+	Observe func(group string, s batch.Stats)
+}
+
+// observe is Observe for one group.
+func (o Options) observe(group string) func(batch.Stats) {
+	if o.Observe == nil {
+		return nil
+	}
+	return func(s batch.Stats) { o.Observe(group, s) }
 }
 
 // New starts a service over a store.
 func New(store Store, o Options) *Service {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	s := &Service{store: store, topics: o.Topics, publisher: o.Publisher, log: o.Log}
 	classify := classify(o.Classify)
-	s.pressings = batch.New(s.pressBatch, batch.Options[pressing, pressed]{Classify: classify})
-	s.mergings = batch.New(s.mergeBatch, batch.Options[Fact, struct{}]{Classify: classify})
-	s.markings = batch.New(s.markBatch, batch.Options[[]uuid.UUID, struct{}]{Classify: classify})
+	s.pressings = batch.New(s.pressBatch, batch.Options[pressing, pressed]{Classify: classify, Observe: o.observe("pressings")})
+	s.mergings = batch.New(s.mergeBatch, batch.Options[Fact, struct{}]{Classify: classify, Observe: o.observe("mergings")})
+	s.markings = batch.New(s.markBatch, batch.Options[[]uuid.UUID, struct{}]{Classify: classify, Observe: o.observe("markings")})
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -34,6 +35,7 @@ type Sweeper struct {
 	sweeps  int
 	failed  map[uuid.UUID]int // the last sweep that failed to send an order
 	outage  bool              // told to the log already
+	sent    atomic.Int64      // steps
 }
 
 // NewSweeper makes the sweeper of a service.
@@ -43,6 +45,9 @@ func NewSweeper(s *Service, o SweepOptions) *Sweeper {
 	}
 	return &Sweeper{service: s, options: o, failed: map[uuid.UUID]int{}}
 }
+
+// Sent is the number of steps that this sweeper has sent.
+func (w *Sweeper) Sent() int64 { return w.sent.Load() }
 
 // Run sweeps at once and then at each interval until ctx ends. It returns when all that it sends has ended.
 func (w *Sweeper) Run(ctx context.Context) {
@@ -92,6 +97,7 @@ func (w *Sweeper) sendAll(ctx context.Context, due []uuid.UUID) (failure error) 
 			for id := range queue {
 				sent, err := w.service.publish(ctx, id, nil)
 				w.service.logSwept(ctx, sent)
+				w.sent.Add(int64(len(sent)))
 				if err != nil {
 					failures <- unsendable{id, err}
 					return

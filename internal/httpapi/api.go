@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -28,6 +29,8 @@ type Config struct {
 	ParseKey func(lines []string) (key string, present bool, err error)
 	// Transient says of an error without a code that the same request may succeed later: 503 instead of 500. May be nil.
 	Transient func(error) bool
+	// MaxStreams is how many event streams may be open at once; 0 means [DefaultMaxStreams].
+	MaxStreams int
 	// Logger gets each line with the context of its request, from which package trace adds request id and trace id.
 	Logger *slog.Logger
 }
@@ -38,8 +41,10 @@ type API struct {
 	mux          *http.ServeMux
 	huma         huma.API
 	document     func() document
+	observer     func(Served)    // nil: nobody counts
 	streams      context.Context // ends when streams have to
 	closeStreams context.CancelFunc
+	streaming    chan struct{} // holds a token for each open stream
 }
 
 // New returns an API without operations that serves its OpenAPI document.
@@ -49,6 +54,7 @@ func New(config Config) *API {
 	a.huma = humago.New(a.mux, humaConfig(config))
 	a.document = sync.OnceValue(func() document { return render(a.huma.OpenAPI()) })
 	a.streams, a.closeStreams = context.WithCancel(context.Background())
+	a.streaming = make(chan struct{}, cmp.Or(config.MaxStreams, DefaultMaxStreams))
 	a.mux.HandleFunc("GET /openapi.json", a.serveJSON)
 	a.mux.HandleFunc("GET /openapi.yaml", a.serveYAML)
 	return a

@@ -78,7 +78,7 @@ func (a *API) refusals(codes []fault.Code) map[string]*huma.Response {
 			responses[status] = r
 		}
 		r.Description = strings.TrimSpace(fmt.Sprintf("%s\n`%s`: %s", r.Description, code, kind.Title))
-		if kind.waits() {
+		if kind.Waits() {
 			r.Headers["Retry-After"] = header(huma.TypeInteger, "Seconds to wait before the request is sent again.")
 		}
 		if kind.Status == http.StatusUnauthorized {
@@ -103,6 +103,9 @@ func completeResponses(op Operation, f form, responses map[string]*huma.Response
 		same := *first
 		same.Description = http.StatusText(status)
 		same.Headers = maps.Clone(first.Headers)
+		if status == http.StatusNoContent {
+			same.Content = nil
+		}
 		responses[strconv.Itoa(status)] = &same
 	}
 	for _, status := range slices.Clone(list) {

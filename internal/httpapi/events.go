@@ -9,38 +9,72 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"kuhnya/internal/fault"
 )
 
-// eventTime is how long one event may take to leave; a client that reads slower is dropped and comes back.
-const eventTime = 5 * time.Second
+const (
+	// DefaultMaxStreams is how many event streams a process keeps open at once.
+	DefaultMaxStreams = 10_000
+
+	// eventTime is how long one event may take to leave; a client that reads slower is dropped and comes back.
+	eventTime = 5 * time.Second
+)
+
+var errStreams = fault.New(fault.Unavailable, "Too many event streams are open. Please come back later.")
 
 // EventStream is the answer of an operation that sends events (text/event-stream) instead of a body.
 type EventStream struct {
 	Body func(huma.Context)
 }
 
-// Stream answers with the events that run writes. What can be refused must be refused before, by the handler. The
-// context ends when the client goes or [API.CloseStreams] is called, not after [MaxTime]; run must return then.
+// Stream answers with the events that run writes. What can be refused must be refused before, by the handler; only when
+// too many streams are open already is the answer a 503 without a call of run. The context ends when the client goes or
+// [API.CloseStreams] is called, not after [MaxTime]; run must return then.
 func Stream(run func(ctx context.Context, w *EventWriter) error) *EventStream {
 	return &EventStream{Body: func(hc huma.Context) {
 		x := hc.Context().Value(exchangeKey{}).(exchange)
-		ctx, cancel := context.WithCancel(hc.Context())
-		defer cancel()
-		defer context.AfterFunc(x.api.streams, cancel)()
-		w := &EventWriter{writer: x.writer, control: http.NewResponseController(x.writer)}
-		if w.open() != nil {
-			return // the client has gone
+		if hc.Method() == http.MethodHead {
+			_ = newEventWriter(x.writer).open() // nobody waits for events
+			return
 		}
-		if err := run(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, errEventLost) {
-			x.api.problem(ctx, err) // too late for the client; this logs it
+		select {
+		case x.api.streaming <- struct{}{}:
+			defer func() { <-x.api.streaming }()
+			x.stream(hc, run)
+		default:
+			x.api.problem(hc.Context(), errStreams).write(x.writer)
 		}
 	}}
+}
+
+// StreamEnded answers that there is nothing to stream any more: 204, after which a browser's EventSource does not come
+// back. The operation must have it among its statuses of success.
+func StreamEnded() *EventStream {
+	return &EventStream{Body: func(hc huma.Context) { hc.SetStatus(http.StatusNoContent) }}
+}
+
+func (x exchange) stream(hc huma.Context, run func(context.Context, *EventWriter) error) {
+	ctx, cancel := context.WithCancel(hc.Context())
+	defer cancel()
+	defer context.AfterFunc(x.api.streams, cancel)()
+	w := newEventWriter(x.writer)
+	if w.open() != nil {
+		return // the client has gone
+	}
+	if err := run(ctx, w); err != nil && ctx.Err() == nil && !errors.Is(err, errEventLost) {
+		x.api.problem(ctx, err) // too late for the client; this logs it
+	}
 }
 
 // EventWriter sends events. It must not be used concurrently.
 type EventWriter struct {
 	writer  http.ResponseWriter
 	control *http.ResponseController
+}
+
+func newEventWriter(w http.ResponseWriter) *EventWriter {
+	return &EventWriter{writer: w, control: http.NewResponseController(w)}
 }
 
 var errEventLost = errors.New("event not sent")

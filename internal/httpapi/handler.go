@@ -26,7 +26,9 @@ func (a *API) serve(w http.ResponseWriter, outer *http.Request) {
 	res := &response{ResponseWriter: w, request: r}
 	defer func() {
 		outer.Pattern = r.Pattern // for whoever measures around this handler
-		a.logAccess(res, time.Since(began))
+		took := time.Since(began)
+		a.logAccess(res, took)
+		a.observe(res, took)
 	}()
 	defer a.rescue(res)
 	setCommonHeaders(w.Header(), id)

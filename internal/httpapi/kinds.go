@@ -23,8 +23,8 @@ type Kind struct {
 // Slug is the last part of the URI that names the kind.
 func (k Kind) Slug() string { return strings.ReplaceAll(string(k.Code), "_", "-") }
 
-// waits says that the answer carries Retry-After.
-func (k Kind) waits() bool { return k.Retryable && k.Status != http.StatusBadGateway }
+// Waits says that the answer carries Retry-After.
+func (k Kind) Waits() bool { return k.Retryable && k.Status != http.StatusBadGateway }
 
 // kinds is the only place where a code meets a status.
 var kinds = index(

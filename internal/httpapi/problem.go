@@ -65,7 +65,7 @@ func (p *Problem) GetStatus() int { return p.Status }
 // GetHeaders tells huma the headers that belong to the kind.
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
-	if kinds[p.Code].waits() {
+	if kinds[p.Code].Waits() {
 		h.Set("Retry-After", strconv.Itoa(retryAfter))
 	}
 	if p.Code == fault.Unauthenticated {

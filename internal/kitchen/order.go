@@ -53,6 +53,12 @@ type Event struct {
 	LastDeliveryAt time.Time
 }
 
+// After is the order as an event of its history left it: all else of an order never changes.
+func (o Order) After(e Event) Order {
+	o.Status, o.Reason, o.Seq, o.UpdatedAt = e.To, e.Reason, e.Seq, e.At
+	return o
+}
+
 var crockford = base32.NewEncoding("0123456789ABCDEFGHJKMNPQRSTVWXYZ").WithPadding(base32.NoPadding)
 
 // Code is what staff call out: the last five Crockford base-32 characters of the order's id read as one number.

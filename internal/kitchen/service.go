@@ -36,6 +36,16 @@ type Options struct {
 	Wake     func()                  // called after messages were committed to the outbox
 	MaxBatch int                     // commands in one transaction; default that of package batch
 	Log      *slog.Logger            // default: nothing is logged
+	// Observe is told about each batch of a group (placings, changings). It may be nil and must not block.
+	Observe func(group string, s batch.Stats)
+}
+
+// observe is Observe for one group.
+func (o Options) observe(group string) func(batch.Stats) {
+	if o.Observe == nil {
+		return nil
+	}
+	return func(s batch.Stats) { o.Observe(group, s) }
 }
 
 // New starts a service over a store.
@@ -44,8 +54,12 @@ func New(store Store, o Options) *Service {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	s := &Service{store: store, topics: o.Topics, wake: o.Wake, classify: classify(o.Classify), log: o.Log}
-	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{MaxBatch: o.MaxBatch, Classify: s.classify})
-	s.changings = batch.New(s.changeBatch, batch.Options[changing, Changed]{MaxBatch: o.MaxBatch, Classify: s.classify})
+	s.placings = batch.New(s.placeBatch, batch.Options[placing, Placed]{
+		MaxBatch: o.MaxBatch, Classify: s.classify, Observe: o.observe("placings"),
+	})
+	s.changings = batch.New(s.changeBatch, batch.Options[changing, Changed]{
+		MaxBatch: o.MaxBatch, Classify: s.classify, Observe: o.observe("changings"),
+	})
 	return s
 }
 

@@ -3,6 +3,7 @@ package kitchen
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -48,12 +49,17 @@ type TimeoutSweeper struct {
 	settled time.Time // not before then are ends read
 	overdue []uuid.UUID
 	ends    Offsets
+
+	timedOut atomic.Int64
 }
 
 // NewTimeoutSweeper makes the sweeper of a service.
 func NewTimeoutSweeper(s *Service, callbacks Callbacks, log *slog.Logger) *TimeoutSweeper {
 	return &TimeoutSweeper{service: s, callbacks: callbacks, log: log}
 }
+
+// TimedOut is the number of orders that this sweeper has rejected. One that two instances reject at once counts in both.
+func (w *TimeoutSweeper) TimedOut() int64 { return w.timedOut.Load() }
 
 // Run sweeps until ctx ends.
 func (w *TimeoutSweeper) Run(ctx context.Context) {
@@ -144,6 +150,7 @@ func (w *TimeoutSweeper) reject(ctx context.Context) {
 		ctx := trace.WithParent(ctx, changes[i].Trace)
 		switch {
 		case err == nil:
+			w.timedOut.Add(1)
 			w.log.InfoContext(ctx, "order not accepted in time", "order_id", changes[i].OrderID)
 		case fault.CodeOf(err) != fault.InvalidTransition && ctx.Err() == nil:
 			w.log.WarnContext(ctx, "accept time-out not applied", "order_id", changes[i].OrderID, "error", err)

@@ -62,6 +62,7 @@ type overdueOrder struct {
 	t       *testing.T
 	service *kitchen.Service
 	store   kitchen.Store
+	sweeper *kitchen.TimeoutSweeper
 	outbox  messagesql.Outbox
 	order   kitchen.Order
 	journal journal
@@ -88,9 +89,10 @@ func sweepOverdueOrder(t *testing.T, log *callbackLog) *overdueOrder {
 		_, insert := tx.InsertOrders([]kitchen.Order{s.order})
 		return errors.Join(insert, tx.InsertEvents([]kitchen.Event{{OrderID: s.order.ID, Seq: 1, To: lifecycle.Placed, Deliveries: 1}}))
 	}))
+	s.sweeper = kitchen.NewTimeoutSweeper(service, log, s.journal.logger())
 	go func() {
 		defer close(s.ended)
-		kitchen.NewTimeoutSweeper(service, log, s.journal.logger()).Run(ctx)
+		s.sweeper.Run(ctx)
 	}()
 	return s
 }
@@ -145,6 +147,9 @@ func TestTimeoutSweeper_waits_after_a_start_and_then_rejects(t *testing.T) {
 		if last := events[len(events)-1]; last.Reason != kitchen.AcceptTimeout || last.Actor != "system:accept_timeout" {
 			t.Errorf("rejected by %s because of %s", last.Actor, last.Reason)
 		}
+		if n := s.sweeper.TimedOut(); n != 1 {
+			t.Errorf("counted %d, want 1", n)
+		}
 		s.stop()
 		s.toldInATraceOfItsOwn()
 	})
@@ -175,6 +180,9 @@ func TestTimeoutSweeper_leaves_an_order_that_was_accepted_meanwhile(t *testing.T
 		s.must(err)
 		log.set(func(l *callbackLog) { l.committed = kitchen.Offsets{0: 1} })
 		s.after(time.Minute, lifecycle.Accepted)
+		if n := s.sweeper.TimedOut(); n != 0 {
+			t.Errorf("counted %d, want 0", n)
+		}
 		s.stop()
 	})
 }

@@ -105,10 +105,14 @@ func TestCall_where_nobody_listens(t *testing.T) {
 	url := "http://" + listener.Addr().String()
 	listener.Close()
 	s := serviceAt(t, url)
-	s.client.pause = 1 << 60 // a second try would never come
+	dialled := 0
+	s.client.http.Transport = &http.Transport{DialContext: func(_ context.Context, network, addr string) (net.Conn, error) {
+		dialled++
+		return net.Dial(network, addr)
+	}}
 	_, err = s.Overview(t.Context())
-	if !errors.Is(err, ErrNoAnswer) || !strings.Contains(err.Error(), url) || strings.Contains(err.Error(), "overview") {
-		t.Errorf("error %v", err)
+	if !errors.Is(err, ErrNoAnswer) || !strings.Contains(err.Error(), url) || strings.Contains(err.Error(), "overview") || dialled != 1 {
+		t.Errorf("error %v after %d tries", err, dialled)
 	}
 }
 

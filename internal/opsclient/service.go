@@ -48,6 +48,9 @@ func (c *Client) find(ctx context.Context, name string) (s Service, runs bool, e
 		if err == nil {
 			return s, true, nil
 		}
+		if code := CodeOf(err); code != "" && code != fault.NotFound {
+			err = fmt.Errorf("%s answers %w", url, err)
+		}
 		if CodeOf(err) != fault.NotFound {
 			return Service{}, false, err
 		}

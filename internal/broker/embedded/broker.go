@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"kuhnya/internal/broker"
@@ -16,6 +17,7 @@ import (
 type Broker struct {
 	options Options
 	folder  *folder
+	guard   *guard
 	network network
 	front   *front // nil without a TCP port
 	admin   *broker.Admin
@@ -53,6 +55,7 @@ func (b *Broker) open(ctx context.Context) (err error) {
 	if b.folder, err = enter(b.options.Dir); err != nil {
 		return err
 	}
+	b.guard = newGuard(b.folder.log(), b.options)
 	if err = b.Resume(); err != nil {
 		return err
 	}
@@ -69,7 +72,11 @@ func (b *Broker) open(ctx context.Context) (err error) {
 
 // prepare makes what is there fit for use.
 func (b *Broker) prepare(ctx context.Context) error {
-	if err := broker.EnsureTopics(ctx, b.Connection(), b.options.Partitions, broker.TopicNames(b.options.Topics)...); err != nil {
+	err := broker.EnsureTopics(ctx, b.Connection(), b.options.Partitions, broker.TopicNames(b.options.Topics)...)
+	if errors.Is(err, kerr.KafkaStorageError) {
+		return fmt.Errorf("broker folder %s: disk almost full, less than %d bytes are free: %w", b.options.Dir, b.options.Reserve, err)
+	}
+	if err != nil {
 		return err
 	}
 	return b.repairOffsets(ctx)
@@ -146,7 +153,7 @@ func (b *Broker) Resume() error {
 	if b.cluster != nil {
 		return nil
 	}
-	c, err := openCluster(b.folder, b.options, b.advertised())
+	c, err := openCluster(b.folder, b.options, b.guard, b.advertised())
 	if err != nil {
 		return err
 	}
@@ -174,6 +181,13 @@ func (b *Broker) Addr() string {
 	}
 	return b.front.listener.Addr().String()
 }
+
+// AlmostFull says that the disk has so little room that the broker writes nothing. It goes on by itself when there is
+// room again.
+func (b *Broker) AlmostFull() bool { return b.guard.almostFull() }
+
+// Refused is the number of requests that were refused because the disk is almost full.
+func (b *Broker) Refused() int64 { return b.guard.refused.Load() }
 
 // Fault makes the broker refuse requests as told, for drills and tests. Faults end with a pause. It panics while the
 // broker is paused.

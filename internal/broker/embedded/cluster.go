@@ -26,7 +26,7 @@ type cluster struct {
 
 // openCluster opens the log after marking it dirty, and heals it first if it was dirty already. It listens in memory
 // and tells clients to connect to addr.
-func openCluster(f *folder, o Options, addr net.Addr) (*cluster, error) {
+func openCluster(f *folder, o Options, g *guard, addr net.Addr) (*cluster, error) {
 	dirty, err := f.dirty()
 	if err != nil {
 		return nil, err
@@ -39,7 +39,11 @@ func openCluster(f *folder, o Options, addr net.Addr) (*cluster, error) {
 			return nil, err
 		}
 	}
-	return startCluster(f, o, addr)
+	c, err := startCluster(f, o, addr)
+	if err == nil {
+		c.Fault(g.faults()...)
+	}
+	return c, err
 }
 
 // heal opens and closes the log once, with nobody connected. Closing writes the files of groups and producers anew,

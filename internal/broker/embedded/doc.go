@@ -17,11 +17,14 @@
 //     again.
 //   - The broker deletes nothing by itself. A trimmer removes what every reader has committed, but never the last record
 //     of a partition: an empty log would start again at offset 0, below the committed offsets.
+//   - Below a reserve of free disk space it refuses records, commits and new topics with an error after which clients try
+//     again, and goes on by itself: on a full disk it would acknowledge commits that it could not write. It refuses topics
+//     beyond 512 partitions in all.
 //   - A committed offset beyond the end of its log, which only a damaged folder can have, is put back to the start:
 //     readers are idempotent, and a gap would be worse.
 //
 // Failure model: after a crash a producer that outlived it may see its unanswered records twice in the log, and groups
-// have forgotten their members. On a full disk produce requests fail and succeed again once there is room, but the
-// broker may acknowledge offsets that it could not write; they are then read again. At start the whole log is read, so
-// memory and time grow with what was not trimmed.
+// have forgotten their members. Others may use the reserve up: what the broker writes by half then, when members of a
+// group come and go, hides later commits, and after a crash those records are read again. At start the whole log is
+// read, so memory and time grow with what was not trimmed.
 package embedded

@@ -18,8 +18,6 @@ const (
 	// A request begins with its key (2 bytes), version (2), correlation id (4) and the length of the client's name (2).
 	minFrameBytes = 10
 	maxFrameBytes = broker.MaxRequestBytes
-	// Far more than a laptop needs.
-	maxPartitions = 256
 )
 
 // versions is the range of a request's versions that the broker knows.
@@ -116,24 +114,5 @@ func decode(request []byte, key, version int16) (err error) {
 	if err := body.ReadFrom(reader.Src); err != nil {
 		return bad("%s version %d: %v", name, version, err)
 	}
-	if newPartitions(body) > maxPartitions {
-		return bad("%s: more than %d partitions", name, maxPartitions)
-	}
 	return nil
-}
-
-// newPartitions is how many partitions a request asks the broker to make. The broker makes any number, one by one, and
-// answers nobody else meanwhile.
-func newPartitions(body kmsg.Request) (n int64) {
-	switch r := body.(type) {
-	case *kmsg.CreateTopicsRequest:
-		for _, t := range r.Topics {
-			n += int64(max(t.NumPartitions, 1))
-		}
-	case *kmsg.CreatePartitionsRequest:
-		for _, t := range r.Topics {
-			n += int64(t.Count)
-		}
-	}
-	return n
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 
 	"kuhnya/internal/broker"
+	"kuhnya/internal/disk"
 	"kuhnya/internal/event"
 )
 
@@ -27,6 +28,10 @@ type Options struct {
 	Partitions int32
 	// Topics are created at start, and their declared groups say what may be trimmed.
 	Topics event.Topics
+	// Reserve is the free space, in bytes, below which nothing is written any more; 0 for [DefaultReserve].
+	Reserve int64
+	// FreeSpace tells how much room the file system of a folder has; nil for [disk.Free].
+	FreeSpace func(folder string) (int64, error)
 	// Logger is told about repairs and faults; nil is silence.
 	Logger *slog.Logger
 }
@@ -34,6 +39,12 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Partitions == 0 {
 		o.Partitions = broker.DefaultPartitions
+	}
+	if o.Reserve == 0 {
+		o.Reserve = DefaultReserve
+	}
+	if o.FreeSpace == nil {
+		o.FreeSpace = disk.Free
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -2,6 +2,7 @@ package establishmentsql
 
 import (
 	"context"
+	"iter"
 
 	"kuhnya/internal/audit"
 	"kuhnya/internal/database"
@@ -9,26 +10,13 @@ import (
 )
 
 // AuditTickets reads what the comparison with orders needs, in one snapshot, by the id of the order.
-func (s SQLite) AuditTickets(ctx context.Context) (tickets []audit.Ticket, err error) {
-	err = s.db.Read(ctx, func(c *database.Conn) error {
-		err := c.Query(`SELECT count(*) FROM tickets`, func(r database.Row) error {
-			tickets = make([]audit.Ticket, 0, r.Int(0))
-			return nil
-		})
-		if err != nil {
-			return err
+func (s SQLite) AuditTickets(ctx context.Context) iter.Seq2[audit.Ticket, error] {
+	return database.Rows(ctx, s.db, func(r database.Row) audit.Ticket {
+		return audit.Ticket{
+			ID: r.UUID(0), Hidden: r.Bool(1), Status: audit.SetOf(lifecycle.Status(r.Text(2))), Sent: audit.SetOfList(r.Text(3)),
 		}
-		return c.Query(`SELECT t.order_id, t.hidden, t.status, s.status FROM tickets t
-			LEFT JOIN ticket_steps s ON s.order_id = t.order_id AND s.sent_at IS NOT NULL ORDER BY t.order_id`, func(r database.Row) error {
-			id := r.UUID(0)
-			if len(tickets) == 0 || tickets[len(tickets)-1].ID != id {
-				tickets = append(tickets, audit.Ticket{ID: id, Hidden: r.Bool(1), Status: audit.SetOf(lifecycle.Status(r.Text(2)))})
-			}
-			tickets[len(tickets)-1].Sent |= audit.SetOf(lifecycle.Status(r.Text(3)))
-			return nil
-		})
-	})
-	return tickets, err
+	}, `SELECT t.order_id, t.hidden, t.status, group_concat(s.status) FROM tickets t
+		LEFT JOIN ticket_steps s ON s.order_id = t.order_id AND s.sent_at IS NOT NULL GROUP BY t.order_id ORDER BY t.order_id`)
 }
 
 // Progress tells whether tickets have changed in between two looks at which no step was unsent: if it is equal twice,

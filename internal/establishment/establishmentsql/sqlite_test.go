@@ -60,9 +60,12 @@ func TestAuditTickets(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	tickets, err := store.AuditTickets(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	var tickets []audit.Ticket
+	for ticket, err := range store.AuditTickets(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tickets = append(tickets, ticket)
 	}
 	want := []audit.Ticket{
 		{ID: shown, Status: audit.SetOf(lifecycle.Cooking), Sent: audit.SetOf(lifecycle.Accepted)},

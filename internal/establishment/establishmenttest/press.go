@@ -22,6 +22,7 @@ func testPress(t *testing.T, open func(t *testing.T) establishment.Store) {
 		d.same("status", lifecycle.Accepted, ticket.Status)
 		d.same("entered", []lifecycle.Status{lifecycle.Placed, lifecycle.Accepted}, ticket.Entered)
 		d.same("published", true, ticket.Published)
+		d.same("presses that kitchen could not be told of", int64(0), d.service.Untold())
 		d.same("stored", ticket, d.ticket(o))
 		d.haveSteps(o, "+accepted")
 		d.same("record", Record{

@@ -1,5 +1,6 @@
-// Package kitchenbus is kitchen-service on the message bus: the callbacks of establishments come in here, and the
-// accept time-out learns here what is still on its way. What goes out leaves through the outbox.
+// Package kitchenbus is kitchen-service on the message bus: the callbacks of establishments come in here, the accept
+// time-out learns here what is still on its way, and event streams learn here that an order changed, in whatever
+// process. What goes out leaves through the outbox.
 package kitchenbus
 
 import (

@@ -18,11 +18,19 @@ import (
 type server struct {
 	service *kitchen.Service
 	read    kitchen.Reader
+	changes Changes
+}
+
+// Changes tells when to look at an order again.
+type Changes interface {
+	// Watch returns a channel that has a value whenever the order may have changed since the last was received, until
+	// stop is called. It may miss changes.
+	Watch(orderID uuid.UUID) (changed <-chan struct{}, stop func())
 }
 
 // Register adds kitchen's endpoints to an API.
-func Register(api *httpapi.API, service *kitchen.Service, read kitchen.Reader) {
-	s := server{service, read}
+func Register(api *httpapi.API, service *kitchen.Service, read kitchen.Reader, changes Changes) {
+	s := server{service, read, changes}
 	s.listEstablishments(api)
 	s.getEstablishment(api)
 	s.putEstablishment(api)
@@ -34,6 +42,7 @@ func Register(api *httpapi.API, service *kitchen.Service, read kitchen.Reader) {
 	s.listOrders(api)
 	s.getOrder(api)
 	s.getOrderEvents(api)
+	s.streamOrder(api)
 	s.cancelOrder(api)
 	s.reportStatus(api)
 }

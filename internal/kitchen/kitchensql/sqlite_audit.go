@@ -3,6 +3,7 @@ package kitchensql
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/google/uuid"
@@ -10,6 +11,7 @@ import (
 	"kuhnya/internal/audit"
 	"kuhnya/internal/database"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/money"
 )
 
 // Violations checks kitchen's own invariants in one snapshot, under live traffic or not.
@@ -124,27 +126,15 @@ func (h *history) verdict() string {
 	return ""
 }
 
-// AuditOrders reads what the comparison with tickets needs, in one snapshot, by id.
-func (s SQLite) AuditOrders(ctx context.Context) (orders []audit.Order, err error) {
-	err = s.db.Read(ctx, func(c *database.Conn) error {
-		err := c.Query(`SELECT count(*) FROM orders`, func(r database.Row) error {
-			orders = make([]audit.Order, 0, r.Int(0))
-			return nil
-		})
-		if err != nil {
-			return err
+// AuditOrders reads what the comparison with the other services needs, in one snapshot, by id.
+func (s SQLite) AuditOrders(ctx context.Context) iter.Seq2[audit.Order, error] {
+	return database.Rows(ctx, s.db, func(r database.Row) audit.Order {
+		return audit.Order{
+			ID: r.UUID(0), Status: audit.SetOf(lifecycle.Status(r.Text(1))), Entered: audit.SetOfList(r.Text(2)),
+			User: r.Text(3), Total: money.Money{Amount: r.Int(4), Currency: r.Text(5)},
 		}
-		return c.Query(`SELECT o.id, o.status, e.to_status FROM orders o LEFT JOIN order_status_events e ON e.order_id = o.id
-			ORDER BY o.id`, func(r database.Row) error {
-			id := r.UUID(0)
-			if len(orders) == 0 || orders[len(orders)-1].ID != id {
-				orders = append(orders, audit.Order{ID: id, Status: audit.SetOf(lifecycle.Status(r.Text(1)))})
-			}
-			orders[len(orders)-1].Entered |= audit.SetOf(lifecycle.Status(r.Text(2)))
-			return nil
-		})
-	})
-	return orders, err
+	}, `SELECT o.id, o.status, group_concat(e.to_status), o.user_id, o.total, o.currency
+		FROM orders o LEFT JOIN order_status_events e ON e.order_id = o.id GROUP BY o.id ORDER BY o.id`)
 }
 
 // Progress tells whether orders have changed in between two looks: whatever is done to an order adds an event, and none

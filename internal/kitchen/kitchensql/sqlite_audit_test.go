@@ -138,14 +138,18 @@ func TestAuditOrders(t *testing.T) {
 	must(t, db.Write(t.Context(), func(conn *database.Conn) error {
 		return conn.Exec(`INSERT INTO orders SELECT ?, 'bob', establishment_id, 'eaten', '', 0, currency, '', 1, 0, 0, 0, NULL, NULL FROM orders`, first)
 	}))
-	orders, err := store.AuditOrders(t.Context())
-	must(t, err)
+	var orders []audit.Order
+	for order, err := range store.AuditOrders(t.Context()) {
+		must(t, err)
+		orders = append(orders, order)
+	}
 	if len(orders) != 2 {
 		t.Fatalf("orders %v", orders)
 	}
-	want := []audit.Order{{ID: first}, {
+	want := []audit.Order{{ID: first, User: "bob", Total: money.Money{Currency: money.RUB}}, {
 		ID: orders[1].ID, Status: audit.SetOf(lifecycle.Cooking),
 		Entered: audit.SetOf(lifecycle.Placed, lifecycle.Accepted, lifecycle.Cooking),
+		User:    "alice", Total: money.Money{Amount: 900_00, Currency: money.RUB},
 	}}
 	if diff := cmp.Diff(want, orders); diff != "" {
 		t.Errorf("orders by id (-want +got):\n%s", diff)

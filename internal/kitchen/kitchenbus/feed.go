@@ -1,0 +1,67 @@
+package kitchenbus
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/google/uuid"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kuhnya/consume"
+	"kuhnya/internal/broker"
+	"kuhnya/internal/event"
+)
+
+// Feed reads the topic of orders from its end on and wakes whoever watches an order that a record is about, wherever
+// the change was made. It belongs to no group: every process has its own, sees every record, and commits nothing. A
+// broker that is away delays it; what was told before a feed began, or fell out of the log before it was read, wakes
+// nobody. Those who watch therefore also look from time to time.
+type Feed struct {
+	client *kgo.Client
+	hub    *Hub
+	log    *slog.Logger
+}
+
+// NewFeed makes a feed of the hub; it connects when needed. Close it after Run has ended.
+func NewFeed(conn broker.Connection, topics event.Topics, hub *Hub, log *slog.Logger) (*Feed, error) {
+	client, err := kgo.NewClient(append(conn.Options(),
+		kgo.ConsumeTopics(topics.Orders()),
+		kgo.ConsumeStartOffset(kgo.NewOffset().AtEnd()),
+		kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd()),
+	)...)
+	if err != nil {
+		return nil, fmt.Errorf("make feed: %w", err)
+	}
+	return &Feed{client: client, hub: hub, log: log}, nil
+}
+
+// Close ends the connection.
+func (f *Feed) Close() { f.client.Close() }
+
+// Run wakes watchers until ctx ends.
+func (f *Feed) Run(ctx context.Context) {
+	failing := false
+	for {
+		fetches := f.client.PollFetches(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		fetches.EachRecord(f.tell)
+		err := fetches.Err()
+		if err != nil && !failing {
+			f.log.Warn("topic of orders unreadable, streams look for changes with each heartbeat", "error", err)
+		}
+		failing = err != nil
+	}
+}
+
+// tell wakes those who watch the order of a record. A redriven record tells one group what all others have heard.
+func (f *Feed) tell(r *kgo.Record) {
+	if _, redriven := consume.RedrivenFor(r.Headers); redriven {
+		return
+	}
+	if orderID, err := uuid.ParseBytes(r.Key); err == nil {
+		f.hub.Wake(orderID)
+	}
+}
