@@ -40,7 +40,7 @@ type Options struct {
 	Topics    event.Topics
 	Publisher Publisher
 	Classify  func(error) batch.Class // of the store's errors
-	Log       *slog.Logger // default: nothing is logged
+	Log       *slog.Logger            // default: nothing is logged
 	// Observe is told about each batch of a group (pressings, mergings, markings). It may be nil and must not block.
 	Observe func(group string, s batch.Stats)
 }
