@@ -86,6 +86,11 @@ type dataFlag struct {
 	Data string `default:"./kuhnya-data" type:"path" placeholder:"DIR" help:"Folder of databases, broker and signing key (${default})."`
 }
 
+// metricsFlag is common to commands that keep running.
+type metricsFlag struct {
+	MetricsAddr string `placeholder:"HOST:PORT" help:"Address of a server that shows Prometheus metrics at /metrics. Absent: none."`
+}
+
 // topicFlag is common to commands that use the broker.
 type topicFlag struct {
 	TopicPrefix string `default:"kuhnya." help:"Prefix of all topics (${default})."`

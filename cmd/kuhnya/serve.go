@@ -19,7 +19,8 @@ type serveFlags struct {
 	dataFlag
 	topicFlag
 	logFlags
-	Addr                   string        `default:"127.0.0.1:8080" help:"Address of the HTTP API (${default})."`
+	Addr string `default:"127.0.0.1:8080" help:"Address of the HTTP API (${default})."`
+	metricsFlag
 	KafkaBrokers           []string      `placeholder:"HOST:PORT" help:"Brokers to use instead of the embedded one."`
 	KafkaAddr              string        `placeholder:"HOST:PORT" help:"Loopback address on which the embedded broker listens too."`
 	RepublishAfter         time.Duration `default:"5s" help:"Age at which unsent steps of tickets are sent without a press (${default})."`
@@ -32,7 +33,7 @@ func (f serveFlags) config(services []string) app.Config {
 		services = app.Services
 	}
 	return app.Config{
-		Services: services, Version: version, Data: f.Data, Addr: f.Addr,
+		Services: services, Version: version, Data: f.Data, Addr: f.Addr, MetricsAddr: f.MetricsAddr,
 		KafkaBrokers: f.KafkaBrokers, KafkaAddr: f.KafkaAddr, Topics: f.topics(), RepublishAfter: f.RepublishAfter,
 		AllowDemoAuthOnNetwork: f.AllowDemoAuthOnNetwork, Log: f.logger(),
 	}
@@ -66,6 +67,9 @@ func readyLine(a *app.App) string {
 	line := "kuhnya: ready on " + a.URL()
 	if addr := a.KafkaAddr(); addr != "" {
 		line += ", broker on " + addr
+	}
+	if url := a.MetricsURL(); url != "" {
+		line += ", metrics on " + url
 	}
 	return line
 }

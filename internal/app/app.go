@@ -14,6 +14,7 @@ import (
 	"kuhnya/internal/broker"
 	"kuhnya/internal/handbook"
 	"kuhnya/internal/httpapi"
+	"kuhnya/internal/obs"
 )
 
 // App is a running process.
@@ -24,7 +25,9 @@ type App struct {
 	units     []*unit
 	api       *httpapi.API
 	server    *http.Server
-	failed    chan error // the first that goes wrong for good
+	metrics   *obs.Metrics
+	shown     *obs.Server // the metrics; nil if nobody asked for them
+	failed    chan error  // the first that goes wrong for good
 	ready     atomic.Bool
 }
 
@@ -38,14 +41,17 @@ func Start(ctx context.Context, c Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{config: c, listener: listener, messaging: &messaging{}, failed: make(chan error, 1)}
+	a := &App{config: c, listener: listener, messaging: &messaging{}, metrics: obs.New(c.Version), failed: make(chan error, 1)}
 	if err := a.start(ctx); err != nil {
 		return nil, errors.Join(err, a.abandon(ctx))
 	}
 	return a, nil
 }
 
-func (a *App) start(ctx context.Context) error {
+func (a *App) start(ctx context.Context) (err error) {
+	if a.shown, err = obs.Listen(a.config.MetricsAddr, a.metrics, a.config.Log); err != nil {
+		return err
+	}
 	if err := refuseNewer(a.config.Data, a.config.Services); err != nil {
 		return err
 	}
@@ -65,6 +71,7 @@ func (a *App) start(ctx context.Context) error {
 	a.api = NewAPI(a.config, auth.NewVerifier(key))
 	a.handleHealth()
 	handbook.Register(a.api)
+	a.measure()
 	a.ready.Store(true)
 	for _, u := range a.units {
 		u.register(a.api)
@@ -82,6 +89,7 @@ func (a *App) openUnits(ctx context.Context) error {
 	}
 	for _, name := range a.config.Services {
 		u := newUnit(name, a.config.Log)
+		u.metrics = a.metrics.Service(name)
 		a.units = append(a.units, u)
 		if err := build[name](ctx, u, a.config, a.messaging); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -104,9 +112,14 @@ func parseKey(lines []string) (string, bool, error) {
 }
 
 func (a *App) serve() {
-	a.server = httpapi.NewServer(a.config.Addr, a.api.Handler())
+	a.server = httpapi.NewServer(a.config.Addr, a.metrics.InFlight(a.api.Handler()))
 	go func() {
 		if err := a.server.Serve(a.listener); !errors.Is(err, http.ErrServerClosed) {
+			a.fail(err)
+		}
+	}()
+	go func() {
+		if err := a.shown.Serve(); err != nil {
 			a.fail(err)
 		}
 	}()
@@ -126,6 +139,9 @@ func (a *App) fail(err error) {
 
 // URL is where the API listens.
 func (a *App) URL() string { return "http://" + a.listener.Addr().String() }
+
+// MetricsURL is where the metrics are shown, "" if they aren't.
+func (a *App) MetricsURL() string { return a.shown.URL() }
 
 // KafkaAddr is where the embedded broker listens for other processes, "" if it doesn't.
 func (a *App) KafkaAddr() string {

@@ -17,9 +17,10 @@ func buildBonus(ctx context.Context, u *unit, c Config, m *messaging) error {
 	}
 	store := bonussql.NewSQLite(u.db)
 	service := bonus.New(store, bonus.Options{
-		Topics: c.Topics, Classify: database.BatchClass, Encode: bonushttp.Encode, Wake: u.relay.Wake,
+		Topics: c.Topics, Classify: database.BatchClass, Encode: bonushttp.Encode, Wake: u.relay.Wake, Observe: u.metrics.Batch,
 	})
 	u.onStop(service.Close)
+	u.metrics.Claims(service.Undecided)
 	u.register = func(api *httpapi.API) { bonushttp.Register(api, service, store) }
 	u.violations = store.Violations
 	if c.Demo {

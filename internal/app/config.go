@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kuhnya/internal/event"
+	"kuhnya/internal/httpapi"
 )
 
 // The services by their names on the command line.
@@ -28,6 +29,9 @@ const (
 	maxRepublish = 7 * time.Second
 )
 
+// maxConnections leaves room for requests beside as many event streams as may be open.
+const maxConnections = 16_384
+
 // Services lists every service.
 var Services = []string{Kitchen, Establishment, Bonus}
 
@@ -38,6 +42,8 @@ type Config struct {
 	Data     string // folder of databases, broker and signing key
 	Addr     string // host:port of the HTTP API; port 0 takes a free one
 	Demo     bool   // bring demo data in if it isn't there
+
+	MetricsAddr string // host:port that shows metrics, port 0 for a free one; "" for none
 
 	KafkaBrokers []string // empty: the embedded broker in Data
 	KafkaAddr    string   // loopback host:port on which the embedded broker listens too; "" for none
@@ -82,7 +88,11 @@ func (c Config) listen() (net.Listener, error) {
 	if !loopback(host) && !c.AllowDemoAuthOnNetwork {
 		return nil, fmt.Errorf("--addr %s: demo auth listens on loopback only, unless --allow-demo-auth-on-network", c.Addr)
 	}
-	return net.Listen("tcp", c.Addr)
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.LimitConnections(listener, maxConnections), nil
 }
 
 func loopback(host string) bool {

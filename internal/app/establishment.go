@@ -23,11 +23,12 @@ func buildEstablishment(ctx context.Context, u *unit, c Config, m *messaging) er
 	u.onStopClose(sender.Close)
 	store := establishmentsql.NewSQLite(u.db)
 	service := establishment.New(store, establishment.Options{
-		Topics: c.Topics, Publisher: establishmentbus.Publisher{Sender: sender}, Classify: database.BatchClass, Log: u.log,
+		Topics: c.Topics, Publisher: establishmentbus.Publisher{Sender: sender}, Classify: database.BatchClass, Log: u.log, Observe: u.metrics.Batch,
 	})
 	u.onStop(service.Close)
 	sweeper := establishment.NewSweeper(service, establishment.SweepOptions{RepublishAfter: c.RepublishAfter})
 	u.sweepers = append(u.sweepers, sweeper.Run)
+	u.metrics.Presses(service.Untold, sweeper.Sent)
 	u.register = func(api *httpapi.API) { establishmenthttp.Register(api, service, store) }
 	u.backlog = func(ctx context.Context) (int64, error) {
 		backlog, err := store.Backlog(ctx)

@@ -16,10 +16,14 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 		return err
 	}
 	store := kitchensql.NewSQLite(u.db)
-	service := kitchen.New(store, kitchen.Options{Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake, Log: u.log})
+	service := kitchen.New(store, kitchen.Options{
+		Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake, Observe: u.metrics.Batch, Log: u.log,
+	})
 	u.onStop(service.Close)
 	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, u.log)
 	u.sweepers = append(u.sweepers, sweeper.Run)
+	u.metrics.Claims(service.Undecided)
+	u.metrics.TimeOuts(sweeper.TimedOut)
 	hub := &kitchenbus.Hub{}
 	feed, err := kitchenbus.NewFeed(m.connection, c.Topics, hub, u.log)
 	if err != nil {

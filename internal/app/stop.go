@@ -77,9 +77,11 @@ func (a *App) idle(ctx context.Context) bool {
 	return true
 }
 
-// close ends the units, and the broker last: they commit to it.
+// close ends the units and who looks at them, and the broker last: they commit to it.
 func (a *App) close(ctx context.Context) error {
-	err := a.stopUnits(ctx)
+	hidden := make(chan error, 1)
+	go func() { hidden <- a.shown.Close(ctx) }()
+	err := errors.Join(a.stopUnits(ctx), <-hidden)
 	return errors.Join(err, within(ctx, "messaging", a.messaging.close))
 }
 

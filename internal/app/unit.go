@@ -16,6 +16,7 @@ import (
 	"kuhnya/internal/database/messagesql"
 	"kuhnya/internal/event"
 	"kuhnya/internal/httpapi"
+	"kuhnya/internal/obs"
 	"kuhnya/outbox"
 )
 
@@ -31,6 +32,7 @@ const (
 type unit struct {
 	name     string
 	log      *slog.Logger
+	metrics  *obs.Service
 	topics   []string // that it reads
 	db       *database.SQLite
 	outbox   messagesql.Outbox
@@ -78,7 +80,7 @@ func (u *unit) open(ctx context.Context, c Config, m *messaging) (err error) {
 	u.onStopClose(publisher.Close)
 	u.outbox = messagesql.NewOutbox(u.db)
 	u.relay = outbox.NewRelay(outbox.RelayOptions{
-		Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log, Describe: event.Describe,
+		Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log, Observe: u.metrics.Relay(), Describe: event.Describe,
 	})
 	return nil
 }
@@ -92,6 +94,7 @@ func (u *unit) consume(ctx context.Context, c Config, m *messaging, handler cons
 		Handler: handler, Classify: broker.Classify, DeadLetters: messagesql.NewDeadLetters(u.db),
 		MaxMessageBytes: m.deadLetterLimit(ctx, u.name, u.topics, u.log),
 		Grace:           consumerGrace, CommitTimeout: commitTimeout, Logger: u.log, Describe: broker.Describe,
+		Events: u.metrics.Consumer(u.topics),
 	})
 	return err
 }

@@ -72,7 +72,6 @@ func (s *Service) evaluateBatch(ctx context.Context, orders []Completed) (outcom
 		outcomes = make([]batch.Outcome[struct{}], len(orders))
 		var valid []Completed
 		for i, o := range orders {
-			o.PlacedAt = o.PlacedAt.UTC().Truncate(tick) // what is judged is what is kept
 			if outcomes[i].Err = o.check(); outcomes[i].Err == nil {
 				valid = append(valid, o)
 			}

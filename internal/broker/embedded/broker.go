@@ -189,6 +189,22 @@ func (b *Broker) AlmostFull() bool { return b.guard.almostFull() }
 // Refused is the number of requests that were refused because the disk is almost full.
 func (b *Broker) Refused() int64 { return b.guard.refused.Load() }
 
+// Clients is the number of connections to the TCP port.
+func (b *Broker) Clients() int {
+	if b.front == nil {
+		return 0
+	}
+	return len(b.front.open)
+}
+
+// CutOff is the number of connections to the TCP port that were closed for what they sent, or were one too many.
+func (b *Broker) CutOff() int64 {
+	if b.front == nil {
+		return 0
+	}
+	return b.front.cutOff.Load()
+}
+
 // Fault makes the broker refuse requests as told, for drills and tests. Faults end with a pause. It panics while the
 // broker is paused.
 func (b *Broker) Fault(faults ...kfake.Fault) *kfake.FaultHandle {

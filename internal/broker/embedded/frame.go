@@ -49,12 +49,12 @@ func knownRequests(ctx context.Context, admin *broker.Admin) (requestKinds, erro
 	return known, nil
 }
 
-// forward copies requests from r to w until r ends or a request is bad, which is a [*badRequestError]. Of a bad request
-// nothing is copied.
-func (k requestKinds) forward(w io.Writer, r io.Reader) error {
-	var frame bytes.Buffer
+// forward copies requests from a client to w until the client ends or takes too long, or a request is bad, which is
+// a [*badRequestError]. Of a bad request nothing is copied.
+func (k requestKinds) forward(w io.Writer, c *client) error {
 	for {
-		if err := readFrame(&frame, r); err != nil {
+		var frame bytes.Buffer // a new one each time: a client that rests must not keep the memory of its largest request
+		if err := c.read(&frame); err != nil {
 			return err
 		}
 		if err := k.check(frame.Bytes()[sizeBytes:]); err != nil {
@@ -66,11 +66,10 @@ func (k requestKinds) forward(w io.Writer, r io.Reader) error {
 	}
 }
 
-// readFrame replaces frame's content by the next size and request. Memory grows with what arrives, not with the size
-// that the client claims.
+// readFrame reads what is left of a size, and the request after it. Memory grows with what arrives, not with the size that
+// the client claims.
 func readFrame(frame *bytes.Buffer, r io.Reader) error {
-	frame.Reset()
-	if _, err := io.CopyN(frame, r, sizeBytes); err != nil {
+	if _, err := io.CopyN(frame, r, sizeBytes-int64(frame.Len())); err != nil {
 		return err
 	}
 	size := binary.BigEndian.Uint32(frame.Bytes())

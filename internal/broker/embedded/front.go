@@ -8,12 +8,15 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 const (
 	// acceptPause lets other connections end after the process ran out of files.
 	acceptPause = 50 * time.Millisecond
+	// maxLingering bounds connections whose client has gone.
+	maxLingering = 256
 	// lingerTime exceeds the time that a group waits for its members to join again, a minute for many clients.
 	lingerTime = 90 * time.Second
 )
@@ -26,9 +29,18 @@ type front struct {
 	known    requestKinds // set before serve
 	logger   *slog.Logger
 
-	running context.Context
-	stop    context.CancelFunc
-	conns   sync.WaitGroup
+	running   context.Context
+	stop      context.CancelFunc
+	conns     sync.WaitGroup
+	open      chan struct{} // holds a token for each client
+	lingering chan struct{}
+	cutOff    atomic.Int64 // clients that were one too many, or sent what may not pass
+}
+
+func newFront(dial func(context.Context, string, string) (net.Conn, error), logger *slog.Logger) *front {
+	f := &front{dial: dial, logger: logger, open: make(chan struct{}, maxClients), lingering: make(chan struct{}, maxLingering)}
+	f.running, f.stop = context.WithCancel(context.Background())
+	return f
 }
 
 // listenLoopback takes the port without serving it yet. A host that is not this machine's loopback is refused: the
@@ -46,8 +58,8 @@ func listenLoopback(
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 		return nil, errors.Join(notLoopback(addr), listener.Close())
 	}
-	f := &front{listener: listener, dial: dial, logger: logger}
-	f.running, f.stop = context.WithCancel(context.Background())
+	f := newFront(dial, logger)
+	f.listener = listener
 	return f, nil
 }
 
@@ -73,7 +85,7 @@ func (f *front) serve() {
 		conn, err := f.listener.Accept()
 		switch {
 		case err == nil:
-			f.conns.Go(func() { f.handle(conn) })
+			f.admit(conn)
 		case f.running.Err() != nil || errors.Is(err, net.ErrClosed):
 			return
 		default:
@@ -92,9 +104,25 @@ func (f *front) pause() {
 	}
 }
 
+// admit lets a client in if there is room for it.
+func (f *front) admit(conn net.Conn) {
+	select {
+	case f.open <- struct{}{}:
+		f.conns.Go(func() { f.handle(&client{conn}) })
+	default:
+		f.cutOff.Add(1)
+		f.logger.Warn("kafka client refused, too many are connected", "client", conn.RemoteAddr().String(), "most", maxClients)
+		conn.Close()
+	}
+}
+
 // handle joins a client with the broker until one of them ends it, the client sends what may not pass, or close.
-func (f *front) handle(client net.Conn) {
-	defer client.Close()
+func (f *front) handle(client *client) {
+	leave := sync.OnceFunc(func() {
+		client.Close()
+		<-f.open
+	})
+	defer leave()
 	upstream, err := f.dial(f.running, "tcp", "")
 	if err != nil {
 		return // the broker is paused; the client sees its connection closed and comes again
@@ -111,9 +139,10 @@ func (f *front) handle(client net.Conn) {
 	}()
 	err = f.known.forward(upstream, client)
 	if bad := new(badRequestError); errors.As(err, &bad) {
+		f.cutOff.Add(1)
 		f.logger.Warn("kafka client cut off", "client", client.RemoteAddr().String(), "error", err)
 	}
-	client.Close()
+	leave()
 	f.linger(answered)
 	cut()
 	<-answered
@@ -121,8 +150,15 @@ func (f *front) handle(client net.Conn) {
 
 // linger keeps the broker's side of a connection open for a while after its client has gone. A member of a group whose
 // process dies while it joins has its answer waiting in the broker, which starts the member's session time-out only
-// once that answer is written; on a closed connection it never does, and the group waits for a ghost.
+// once that answer is written; on a closed connection it never does, and the group waits for a ghost. Clients that come
+// and go without end are not worth that.
 func (f *front) linger(answered <-chan struct{}) {
+	select {
+	case f.lingering <- struct{}{}:
+		defer func() { <-f.lingering }()
+	default:
+		return
+	}
 	timer := time.NewTimer(lingerTime)
 	defer timer.Stop()
 	select {
