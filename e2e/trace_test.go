@@ -126,6 +126,7 @@ func traceOfAnOrder(t *testing.T) {
 			"actor_kind": "staff", "trace_id": pressing},
 		{"level": "DEBUG", "msg": "record settled", "service": "kitchen", "topic": statusesTopic, "trace_id": pressing},
 		{"level": "DEBUG", "msg": "record settled", "service": "establishment", "topic": ordersTopic, "trace_id": pressing},
+		{"level": "INFO", "msg": "order evaluated", "service": "bonus", "trace_id": completing},
 		{"level": "DEBUG", "msg": "record settled", "service": "bonus", "topic": ordersTopic, "trace_id": completing},
 	} {
 		want["order_id"] = s.id

@@ -130,7 +130,8 @@ func (a *Auditor) Parked(ctx context.Context) (rows []audit.Parked, err error) {
 // marked only after the broker acknowledged the record, and there was none. A record that is sent or delivered once more
 // then, by a stale relay or a pressed button, repeats one that was dealt with.
 //
-// Whether a broker tells of the logs or a process that asks it is the same: an answer is given after it was asked for.
+// Whether a broker tells of the logs, or a process that asks it, makes no difference: what is told was so at some time
+// between the question and the answer.
 func (a *Auditor) AtRest(ctx context.Context) (violations []audit.Violation, err error) {
 	logs, err := a.openLogs(ctx)
 	if err != nil {

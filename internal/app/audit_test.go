@@ -29,6 +29,9 @@ const (
 	waitingRow   = `INSERT INTO outbox (event_id, topic, key, headers, created_at) VALUES (x'02', 'orders', 'k', x'', 1)`
 	noEvaluation = `DELETE FROM evaluations` + ofDone
 	noAccrual    = `DELETE FROM accruals` + ofDone
+
+	anotherVersion = `INSERT INTO campaign_versions
+		SELECT campaign_id, 2, name, kind, 600, 0, 0, timezone, 0, NULL, NULL, 1, 1 FROM campaign_versions`
 )
 
 func parkedRow(order string) string {
@@ -234,7 +237,7 @@ func TestAuditor_notices_what_moves(t *testing.T) {
 		"a row of bonus is sent":         {inService(Bonus, waitingRow, `DELETE FROM outbox`), false},
 		"an order was evaluated":         {inService(Bonus, evaluation(orderKey, "alice", 0)), false},
 		"points were accrued":            {inService(Bonus, accrual("3", orderKey, "alice", "api")), false},
-		"a campaign was changed":         {inService(Bonus, `INSERT INTO campaign_versions SELECT campaign_id, 2, name, kind, 600, 0, 0, timezone, 0, NULL, NULL, 1, 1 FROM campaign_versions`), false},
+		"a campaign was changed":         {inService(Bonus, anotherVersion), false},
 		"a record of an order was there": {func(t *testing.T, _ string, b *embedded.Broker) { produce(t, b, topics.Orders()) }, false},
 		"a record of a step was there":   {func(t *testing.T, _ string, b *embedded.Broker) { produce(t, b, topics.EstablishmentStatuses()) }, false},
 	} {

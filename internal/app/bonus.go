@@ -18,6 +18,7 @@ func buildBonus(ctx context.Context, u *unit, c Config, m *messaging) error {
 	store := bonussql.NewSQLite(u.db)
 	service := bonus.New(store, bonus.Options{
 		Topics: c.Topics, Classify: database.BatchClass, Encode: bonushttp.Encode, Wake: u.relay.Wake, Observe: u.metrics.Batch,
+		Log: u.log,
 	})
 	u.onStop(service.Close)
 	u.metrics.Claims(service.Undecided)

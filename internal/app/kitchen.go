@@ -17,7 +17,7 @@ func buildKitchen(ctx context.Context, u *unit, c Config, m *messaging) error {
 	}
 	store := kitchensql.NewSQLite(u.db)
 	service := kitchen.New(store, kitchen.Options{
-		Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake, Log: u.log, Observe: u.metrics.Batch,
+		Topics: c.Topics, Classify: database.BatchClass, Wake: u.relay.Wake, Observe: u.metrics.Batch, Log: u.log,
 	})
 	u.onStop(service.Close)
 	sweeper := kitchen.NewTimeoutSweeper(service, kitchenbus.CallbackLog{Admin: m.admin, Topics: c.Topics}, u.log)

@@ -80,8 +80,7 @@ func (u *unit) open(ctx context.Context, c Config, m *messaging) (err error) {
 	u.onStopClose(publisher.Close)
 	u.outbox = messagesql.NewOutbox(u.db)
 	u.relay = outbox.NewRelay(outbox.RelayOptions{
-		Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log, Describe: event.Describe,
-		Observe: u.metrics.Relay(),
+		Store: u.outbox, Publisher: publisher, Grace: relayGrace, Logger: u.log, Observe: u.metrics.Relay(), Describe: event.Describe,
 	})
 	return nil
 }

@@ -103,7 +103,12 @@ func (s *Service) Accrue(ctx context.Context, cmd Accrue) (Accrued, error) {
 	if !free {
 		return s.answerMeanwhile(ctx, c)
 	}
-	return doThen(ctx, s.accruals, c, release)
+	tell := s.logAccrued(ctx, c)
+	accrued, err := s.accruals.DoThen(ctx, c, func(o batch.Outcome[Accrued]) {
+		release()
+		tell(o)
+	})
+	return accrued, refusal(err)
 }
 
 func (cmd Accrue) admitted() accruing {

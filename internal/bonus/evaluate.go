@@ -47,8 +47,15 @@ func (s *Service) Evaluate(ctx context.Context, orders []Completed) []error {
 	errs := make([]error, len(orders))
 	for i, outcome := range s.evaluations.DoAll(ctx, orders) {
 		errs[i] = refusal(outcome.Err)
+		s.logEvaluated(ctx, orders[i], outcome)
 	}
 	return errs
+}
+
+// evaluated is what became of an order in a batch. The points are what it earned if it was evaluated here, and not before.
+type evaluated struct {
+	here   bool
+	points int64
 }
 
 func (o Completed) check() error {
@@ -67,17 +74,22 @@ func (o Completed) check() error {
 
 // evaluateBatch decides about orders in one transaction. It is batch.Apply. An order whose points can't be booked fails
 // the transaction, and then the batch alone: its evaluation must not remain.
-func (s *Service) evaluateBatch(ctx context.Context, orders []Completed) (outcomes []batch.Outcome[struct{}], err error) {
+func (s *Service) evaluateBatch(ctx context.Context, orders []Completed) (outcomes []batch.Outcome[evaluated], err error) {
 	err = s.store.Write(ctx, func(tx Tx) error {
-		outcomes = make([]batch.Outcome[struct{}], len(orders))
+		outcomes = make([]batch.Outcome[evaluated], len(orders))
 		var valid []Completed
 		for i, o := range orders {
-			o.PlacedAt = o.PlacedAt.UTC().Truncate(tick) // what is judged is what is kept
 			if outcomes[i].Err = o.check(); outcomes[i].Err == nil {
 				valid = append(valid, o)
 			}
 		}
-		return s.evaluate(tx, valid)
+		earned, err := s.evaluate(tx, valid)
+		for i, o := range orders {
+			points, here := earned[o.OrderID]
+			outcomes[i].Value = evaluated{here: here, points: points}
+			delete(earned, o.OrderID) // an order that is there twice was evaluated once
+		}
+		return err
 	})
 	if err == nil {
 		s.wake()
@@ -85,30 +97,31 @@ func (s *Service) evaluateBatch(ctx context.Context, orders []Completed) (outcom
 	return outcomes, err
 }
 
-func (s *Service) evaluate(tx Tx, orders []Completed) error {
+// evaluate returns what those of the orders earned that had not been evaluated before.
+func (s *Service) evaluate(tx Tx, orders []Completed) (earned map[uuid.UUID]int64, err error) {
 	now, err := tx.Now()
 	if err != nil {
-		return fmt.Errorf("read the clock: %w", err)
+		return nil, fmt.Errorf("read the clock: %w", err)
 	}
 	opened, err := openEvaluations(tx, orders, now)
 	if err != nil || len(opened) == 0 {
-		return err
+		return nil, err
 	}
 	evaluations, err := assess(tx, opened, now)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := tx.InsertEvaluationLines(evaluations); err != nil {
-		return fmt.Errorf("insert evaluation lines: %w", err)
+		return nil, fmt.Errorf("insert evaluation lines: %w", err)
 	}
 	booked, err := s.bookLines(tx, opened, evaluations)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := booked.takeBusinessKeys(tx); err != nil {
-		return err
+		return nil, err
 	}
-	return booked.post(tx)
+	return booked.earned(evaluations), booked.post(tx)
 }
 
 // openEvaluations inserts the evaluations of those orders that have none, and returns these orders: only the transaction

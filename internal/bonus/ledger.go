@@ -120,6 +120,18 @@ func (b *booking) post(tx AccruingTx) error {
 	return tx.AppendOutbox(b.messages)
 }
 
+// earned is the points booked for each of the evaluated orders.
+func (b *booking) earned(evaluations []Evaluation) map[uuid.UUID]int64 {
+	points := map[uuid.UUID]int64{}
+	for _, e := range evaluations {
+		points[e.OrderID] = 0
+	}
+	for _, a := range b.accruals {
+		points[a.OrderID] += a.Points
+	}
+	return points
+}
+
 // byBusinessKey sorts accruals so that two batches with the same keys insert them in the same order and can't deadlock.
 func byBusinessKey(accruals []Accrual) []Accrual {
 	return slices.SortedFunc(slices.Values(accruals), func(a, b Accrual) int {

@@ -3,6 +3,7 @@ package bonus
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/google/uuid"
 
@@ -18,12 +19,13 @@ type Service struct {
 	store        Store
 	topics       event.Topics
 	accruals     *batch.Group[accruing, Accrued]
-	evaluations  *batch.Group[Completed, struct{}]
+	evaluations  *batch.Group[Completed, evaluated]
 	clientKeys   idempotency.Claims[CallerKey]
 	businessKeys idempotency.Claims[BusinessKey]
 	encode       func(Accrual) ([]byte, error)
 	wake         func()
 	classify     func(error) batch.Class
+	log          *slog.Logger
 }
 
 // Options of a service.
@@ -33,15 +35,21 @@ type Options struct {
 	Encode   func(Accrual) ([]byte, error)     // the body of an answer that shows an accrual
 	Wake     func()                            // called after messages were committed to the outbox
 	Observe  func(group string, s batch.Stats) // told about each batch by each group's own worker; may be nil
+	Log      *slog.Logger                      // default: nothing is logged
 }
 
 // New starts a service over a store.
 func New(store Store, o Options) *Service {
-	s := &Service{store: store, topics: o.Topics, encode: o.Encode, wake: o.Wake, classify: classify(o.Classify)}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Service{
+		store: store, topics: o.Topics, encode: o.Encode, wake: o.Wake, classify: classify(o.Classify), log: o.Log,
+	}
 	s.accruals = batch.New(s.accrueBatch, batch.Options[accruing, Accrued]{
 		Classify: s.classify, Observe: observe(o.Observe, "accruals"),
 	})
-	s.evaluations = batch.New(s.evaluateBatch, batch.Options[Completed, struct{}]{
+	s.evaluations = batch.New(s.evaluateBatch, batch.Options[Completed, evaluated]{
 		Classify: s.classify, Observe: observe(o.Observe, "evaluations"),
 	})
 	return s
@@ -82,30 +90,6 @@ func (s *Service) write(ctx context.Context, f func(Tx) error) error {
 		if class := s.classify(err); class != batch.Busy && class != batch.Again {
 			return err
 		}
-	}
-}
-
-// doThen hands a command to its batch and waits for the decision. then runs when the command is decided, even if the
-// caller has gone by then.
-func doThen[Req, Res any](ctx context.Context, group *batch.Group[Req, Res], req Req, then func()) (Res, error) {
-	var none Res
-	decided := make(chan batch.Outcome[Res], 1)
-	err := ctx.Err()
-	if err == nil {
-		err = group.Submit(req, func(o batch.Outcome[Res]) {
-			then()
-			decided <- o
-		})
-	}
-	if err != nil {
-		then()
-		return none, err
-	}
-	select {
-	case o := <-decided:
-		return o.Value, refusal(o.Err)
-	case <-ctx.Done():
-		return none, ctx.Err()
 	}
 }
 

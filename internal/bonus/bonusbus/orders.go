@@ -12,6 +12,7 @@ import (
 	"kuhnya/internal/broker"
 	"kuhnya/internal/event"
 	"kuhnya/internal/lifecycle"
+	"kuhnya/internal/trace"
 )
 
 // Handler evaluates the completed orders among records of the topic of orders, a whole poll in one batch.
@@ -39,6 +40,6 @@ func decode(r *kgo.Record) (bonus.Completed, error) {
 	}
 	return bonus.Completed{
 		OrderID: changed.OrderID, UserID: changed.UserID, EstablishmentID: changed.EstablishmentID, Total: changed.Total,
-		PlacedAt: changed.PlacedAt, Trace: envelope.TraceParent,
+		PlacedAt: changed.PlacedAt, Trace: trace.Child(envelope.TraceParent),
 	}, nil
 }

@@ -13,12 +13,13 @@ import (
 	"kuhnya/internal/broker"
 	"kuhnya/internal/event"
 	"kuhnya/internal/money"
+	"kuhnya/internal/trace"
 )
 
 const (
-	order = "01980000-0000-7000-8000-0000000000a1"
-	place = "01980000-0000-7000-8000-0000000000b1"
-	trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	order  = "01980000-0000-7000-8000-0000000000a1"
+	place  = "01980000-0000-7000-8000-0000000000b1"
+	parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 )
 
 // record is kitchen's word about an order, of a type unless that is "".
@@ -36,14 +37,18 @@ func changed(to string) string {
 }
 
 func TestDecode_reads_a_completed_order(t *testing.T) {
-	got, err := decode(record("order.status_changed.v1", changed("completed"), kgo.RecordHeader{Key: "traceparent", Value: []byte(trace)}))
+	got, err := decode(record("order.status_changed.v1", changed("completed"), kgo.RecordHeader{Key: "traceparent", Value: []byte(parent)}))
 	if err != nil {
 		t.Fatal(err)
 	}
+	if trace.ID(got.Trace) != trace.ID(parent) || got.Trace == parent {
+		t.Errorf("trace %s is not a child of the record's", got.Trace)
+	}
+	got.Trace = ""
 	want := bonus.Completed{
 		OrderID: uuid.MustParse(order), UserID: "alice", EstablishmentID: uuid.MustParse(place),
 		Total:    money.Money{Amount: 450_00, Currency: "RUB"},
-		PlacedAt: time.Date(2026, 3, 31, 18, 30, 0, 500_000_000, time.UTC), Trace: trace,
+		PlacedAt: time.Date(2026, 3, 31, 18, 30, 0, 500_000_000, time.UTC),
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -2,6 +2,7 @@ package bonushttp
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 
 	"kuhnya/idempotency"
@@ -20,6 +21,9 @@ type accrueBonus struct {
 		Points     int64      `json:"points" minimum:"1" maximum:"1000000000000"`
 	}
 }
+
+// LogAttr implements [httpapi.About].
+func (in accrueBonus) LogAttr() slog.Attr { return slog.Any("order_id", in.Body.OrderID) }
 
 func (s server) accrueBonus(api *httpapi.API) {
 	httpapi.Register(api, httpapi.Operation{

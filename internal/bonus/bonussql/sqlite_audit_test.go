@@ -19,7 +19,10 @@ func TestViolations_of_accruals(t *testing.T) {
 		"a client's accrual for an order that was evaluated": {sql: accrued("bob", alices, 5, bonus.FromAPI)},
 		"an event's accrual that was evaluated":              {sql: evaluated + accrued("alice", newOrder, 22, bonus.FromEvent)},
 		"a line without points":                              {sql: evaluation(0)},
-		"accruals of two campaigns":                          {sql: accrued("bob", newOrder, 5, bonus.FromAPI) + `UPDATE accruals SET campaign_id = x'0d', order_id = ` + literal(bobs) + ` WHERE id = x'aa'`},
+		"accruals of two campaigns": {
+			sql: accrued("bob", newOrder, 5, bonus.FromAPI) +
+				`UPDATE accruals SET campaign_id = x'0d', order_id = ` + literal(bobs) + ` WHERE id = x'aa'`,
+		},
 		"two accruals of one business key": {
 			`DROP INDEX accruals_business_key;` + accrued("bob", bobs, 5, bonus.FromAPI),
 			audit.Accrual, "order " + bobs.String(), "accrued 2 times for it and user bob",

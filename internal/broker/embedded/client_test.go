@@ -45,11 +45,10 @@ func wantClosed(t *testing.T, client net.Conn, d time.Duration) {
 	}
 }
 
-// send may be called in goroutines.
 func send(t *testing.T, client net.Conn, bytes []byte) {
 	t.Helper()
 	if _, err := client.Write(bytes); err != nil {
-		t.Error(err)
+		t.Error(err) // it may run beside the test
 	}
 }
 
