@@ -6,6 +6,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
@@ -55,6 +56,8 @@ type Config struct {
 	AllowDemoAuthOnNetwork bool          // demo sign-in on other addresses than loopback
 
 	Log *slog.Logger
+
+	connections int // to the API at once; 0 for maxConnections
 }
 
 func (c Config) check() error {
@@ -94,7 +97,7 @@ func (c Config) listen() (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.LimitConnections(listener, maxConnections), nil
+	return httpapi.LimitConnections(listener, cmp.Or(c.connections, maxConnections)), nil
 }
 
 func loopback(host string) bool {

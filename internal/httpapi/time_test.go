@@ -144,6 +144,35 @@ func TestLifetime(t *testing.T) {
 			}
 		})
 	})
+	t.Run("an answer that nobody reads loses the connection", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, start func(*httpapi.API) func() net.Conn) {
+			api, ended := newAPI().api, make(chan time.Duration, 1)
+			api.Handle("GET /large", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				began := time.Now()
+				_, _ = w.Write(make([]byte, 1<<20))
+				ended <- time.Since(began)
+			}))
+			if _, err := io.WriteString(start(api)(), "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			if took := <-ended; took != 30*time.Second {
+				t.Errorf("given up after %s", took)
+			}
+		})
+	})
+	t.Run("a connection without requests is closed", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, start func(*httpapi.API) func() net.Conn) {
+			c := start(newAPI().api)()
+			if res := roundTrip(t, c, "GET /v1/fail HTTP/1.1\r\nHost: x\r\n\r\n"); res.StatusCode != 200 {
+				t.Fatal(res.StatusCode)
+			}
+			began := time.Now()
+			_, _ = io.ReadAll(c)
+			if took := time.Since(began); took != time.Minute {
+				t.Errorf("closed after %s", took)
+			}
+		})
+	})
 }
 
 // waiter is a handler that only ends with its context.
