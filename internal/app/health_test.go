@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -232,10 +233,10 @@ func TestReady_ends_with_an_almost_full_disk(t *testing.T) {
 func TestReady_ends_with_what_hangs_and_answers_in_time(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		looks := 0
+		var looks atomic.Int64
 		v := &vitals{}
 		v.add("disk", func(context.Context) string {
-			looks++
+			looks.Add(1)
 			<-hang
 			return ""
 		})
@@ -249,8 +250,8 @@ func TestReady_ends_with_what_hangs_and_answers_in_time(t *testing.T) {
 			}
 			cancel()
 		}
-		if looks != 1 {
-			t.Errorf("looked %d times at what hangs", looks)
+		if n := looks.Load(); n != 1 {
+			t.Errorf("looked %d times at what hangs", n)
 		}
 		close(hang)
 	})
