@@ -276,6 +276,30 @@ func TestReady_ends_with_what_hangs_and_answers_in_time(t *testing.T) {
 	})
 }
 
+// TestReady_knows_the_broker_however_seldom_it_is_asked: whoever asks each minute is told of what stands still, too.
+func TestReady_knows_the_broker_however_seldom_it_is_asked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var wrong atomic.Value
+		wrong.Store("")
+		v := &vitals{}
+		v.add(brokerPart, func(context.Context) string { return wrong.Load().(string) })
+		began := time.Now()
+		v.watch()
+		defer v.close()
+		time.Sleep(time.Minute)
+		if since := v.broker.learn(time.Now(), true); !since.Equal(began) {
+			t.Errorf("has answered since %v, want %v", since, began)
+		}
+		wrong.Store("away")
+		time.Sleep(2 * watchInterval)
+		wrong.Store("")
+		time.Sleep(time.Minute)
+		if since := v.broker.learn(time.Now(), true); !since.After(began.Add(time.Minute)) {
+			t.Errorf("has answered since %v, though it was away meanwhile", since)
+		}
+	})
+}
+
 func TestStandstill(t *testing.T) {
 	at := func(second int) time.Time { return time.Unix(int64(second), 0).UTC() }
 	since := func(second int) string { return "x since " + at(second).Format(time.RFC3339) }
