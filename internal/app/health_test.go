@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -161,6 +163,23 @@ func TestReady_does_not_end_with_the_broker(t *testing.T) {
 	must(t, a.messaging.embedded.Resume())
 	a.eventually(t, true, "broker", well)
 	a.eventually(t, true, "kitchen consumer", well)
+}
+
+func TestReady_does_not_wait_for_a_broker_that_is_silent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		swallow := func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			return near, nil
+		}
+		admin, err := broker.NewAdmin(broker.Connection{Seeds: []string{"127.0.0.1:1"}, Dial: swallow})
+		must(t, err)
+		defer admin.Close()
+		began := time.Now()
+		if wrong := (&messaging{admin: admin}).reachable(t.Context()); !strings.HasPrefix(wrong, "unreachable") || time.Since(began) != pingTimeout {
+			t.Errorf("%q after %s", wrong, time.Since(began))
+		}
+	})
 }
 
 // append has kitchen something to publish.

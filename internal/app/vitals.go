@@ -14,6 +14,8 @@ import (
 )
 
 const (
+	pingTimeout = probeTimeout / 4
+
 	brokerPart = "broker"
 
 	noAnswer = "does not answer"
@@ -54,12 +56,7 @@ func (a *App) openVitals() (err error) {
 			return err
 		}
 	}
-	v.add(brokerPart, func(ctx context.Context) string {
-		if a.messaging.admin.Ping(ctx) != nil {
-			return "unreachable; orders are taken, messages are delivered later"
-		}
-		return ""
-	})
+	v.add(brokerPart, a.messaging.reachable)
 	if b := a.messaging.embedded; b != nil {
 		v.add("disk", func(context.Context) string {
 			if b.AlmostFull() {
@@ -70,6 +67,16 @@ func (a *App) openVitals() (err error) {
 	}
 	v.watch()
 	return nil
+}
+
+// reachable gives the broker less time than a probe has: who asks may have no more than that, and it decides nothing.
+func (m *messaging) reachable(ctx context.Context) (wrong string) {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if m.admin.Ping(ctx) != nil {
+		return "unreachable; orders are taken, messages are delivered later"
+	}
+	return ""
 }
 
 func (v *vitals) add(name string, look func(context.Context) string) {
