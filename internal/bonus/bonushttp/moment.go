@@ -22,7 +22,7 @@ const (
 
 // What moments look like; time.Parse is less strict.
 var (
-	absolute = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`)
+	absolute = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 	local    = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$`)
 	date     = regexp.MustCompile(`^\d{4}-\d\d-\d\d$`)
 )

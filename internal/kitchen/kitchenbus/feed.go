@@ -19,26 +19,34 @@ import (
 // nobody. Those who watch therefore also look from time to time.
 type Feed struct {
 	client *kgo.Client
+	leave  context.CancelFunc // ends what the client still asks of the broker
 	hub    *Hub
 	log    *slog.Logger
 }
 
 // NewFeed makes a feed of the hub; it connects when needed. Close it after Run has ended.
 func NewFeed(conn broker.Connection, topics event.Topics, hub *Hub, log *slog.Logger) (*Feed, error) {
+	lifetime, leave := context.WithCancel(context.Background())
 	client, err := kgo.NewClient(append(conn.Options(),
+		kgo.WithContext(lifetime),
 		kgo.ConsumeTopics(topics.Orders()),
 		kgo.ConsumeStartOffset(kgo.NewOffset().AtEnd()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd()),
 		kgo.DisableFetchSessions(), // closing one would wait for a broker that has fallen silent
 	)...)
 	if err != nil {
+		leave()
 		return nil, fmt.Errorf("make feed: %w", err)
 	}
-	return &Feed{client: client, hub: hub, log: log}, nil
+	return &Feed{client: client, leave: leave, hub: hub, log: log}, nil
 }
 
-// Close ends the connection.
-func (f *Feed) Close() { f.client.Close() }
+// Close ends the connection. A client that closes takes leave of its broker, and waits a second for one that is silent:
+// too long at the end of a process, for nothing that the broker does not see from the connection.
+func (f *Feed) Close() {
+	f.leave()
+	f.client.Close()
+}
 
 // Run wakes watchers until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
