@@ -14,6 +14,9 @@ import (
 // pollSize bounds the records of one poll, over all partitions.
 const pollSize = 1000
 
+// warnInterval is how often the log is told of polls that fail.
+const warnInterval = 30 * time.Second
+
 // Consumer reads topics as a member of a group. Make one with [New] and run it once.
 type Consumer struct {
 	options     Options
@@ -21,6 +24,7 @@ type Consumer struct {
 	started     atomic.Bool
 	membership  membership
 	running     sync.WaitGroup // workers
+	warned      time.Time      // when the log was last told of a failed poll; it belongs to poll
 
 	mu      sync.Mutex
 	workers map[Partition]*worker
@@ -85,16 +89,20 @@ func (c *Consumer) poll(ctx context.Context, client *kgo.Client) {
 	}
 }
 
-// pollFailed reports the errors of a poll, which are many while a broker is away, as one.
+// pollFailed reports the errors of a poll as one. While a broker is away there are several such polls a second, so the
+// log is told of one now and then.
 func (c *Consumer) pollFailed(fetches kgo.Fetches) bool {
 	failures := fetches.Errors()
 	if len(failures) == 0 {
 		return false
 	}
 	first := failures[0]
-	c.options.Logger.Warn("poll failed", "group", c.options.Group, "topic", first.Topic, "partition", first.Partition,
-		"failures", len(failures), "error", first.Err)
 	c.options.Events.PollFailed(first.Err)
+	if now := time.Now(); now.Sub(c.warned) >= warnInterval {
+		c.warned = now
+		c.options.Logger.Warn("poll failed", "group", c.options.Group, "topic", first.Topic, "partition", first.Partition,
+			"failures", len(failures), "error", first.Err)
+	}
 	return true
 }
 

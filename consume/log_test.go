@@ -6,9 +6,13 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kuhnya/consume"
@@ -24,6 +28,12 @@ func (j *journal) Write(b []byte) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.text.Write(b)
+}
+
+func (j *journal) String() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String()
 }
 
 // lines are the lines about records, without what all of them have.
@@ -50,6 +60,7 @@ func (j *journal) lines(t *testing.T) (lines []map[string]any) {
 func TestLog(t *testing.T) {
 	promise(t, "has_one_line_for_each_outcome_and_nothing_of_the_record_but_its_description", 1, linePerOutcome)
 	promise(t, "asks_for_no_description_that_nobody_reads", 1, nothingToDescribe)
+	t.Run("names_a_broker_that_is_away_now_and_then", func(t *testing.T) { synctest.Test(t, seldomAway) })
 }
 
 func logTo(j *journal, level slog.Level) func(*consume.Options) {
@@ -89,7 +100,7 @@ func linePerOutcome(r *rig) {
 	if diff := cmp.Diff(want, j.lines(r.T)); diff != "" {
 		r.Errorf("log (-want +got):\n%s", diff)
 	}
-	if strings.Contains(j.text.String(), "secret") {
+	if strings.Contains(j.String(), "secret") {
 		r.Error("a header is in the log")
 	}
 }
@@ -103,4 +114,29 @@ func nothingToDescribe(r *rig) {
 			return nil
 		}
 	}).awaitCommit(0, 1)
+}
+
+// seldomAway: polls fail several times a second while a broker is away, and an hour of that must not fill a disk.
+func seldomAway(t *testing.T) {
+	var network kfake.VirtualNetwork
+	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(9092), kfake.ListenFn(network.Listen),
+		kfake.SeedTopics(1, topic, deadLetters))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rigOn(t, cluster, []kgo.Opt{kgo.SeedBrokers("localhost:9092"), kgo.Dialer(network.DialContext)})
+	var j journal
+	var failed atomic.Int64
+	m := r.start(apply(new(log)), logTo(&j, slog.LevelWarn), func(o *consume.Options) {
+		o.Events.PollFailed = func(error) { failed.Add(1) }
+	})
+	r.send(values(0, "good")...)
+	m.awaitCommit(0, 1)
+	cluster.Close()
+	time.Sleep(10 * time.Minute)
+	if n := strings.Count(j.String(), "poll failed"); n < 2 || n > 20 || failed.Load() < 100 {
+		t.Errorf("%d lines about %d failures, want one each half minute", n, failed.Load())
+	}
+	m.close()
+	r.produce.Close()
 }

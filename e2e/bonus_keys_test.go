@@ -190,7 +190,7 @@ func bonusKeysLostAnswers(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		do(r.WithContext(ctx)) // answered or not
+		do(t, r.WithContext(ctx)) // answered or not
 	})
 }
 
@@ -201,7 +201,7 @@ func bonusKeysKill(t *testing.T) {
 		var first sync.Once
 		kill := func() { first.Do(func() { v.bonus.kill(t) }) }
 		sent := v.sendBonuses(c, func(key string, request bonusRequest) {
-			if v.robot.try("POST", "/v1/bonuses", request, keyed(key)...).status == 201 {
+			if v.robot.try(t, "POST", "/v1/bonuses", request, keyed(key)...).status == 201 {
 				kill()
 			}
 		})

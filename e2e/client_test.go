@@ -88,19 +88,21 @@ var httpClient = &http.Client{
 // else as JSON. Headers are names and values by turns. No answer fails the test. Safe for use in goroutines.
 func (c client) send(t testing.TB, method, path string, body any, headers ...string) response {
 	t.Helper()
-	r := c.try(method, path, body, headers...)
+	r := c.try(t, method, path, body, headers...)
 	if r.err != nil {
 		t.Errorf("%s %s: %v", method, path, r.err)
 	}
 	return r
 }
 
-func (c client) try(method, path string, body any, headers ...string) response {
+// try is send for whoever expects that there may be no answer.
+func (c client) try(t testing.TB, method, path string, body any, headers ...string) response {
+	t.Helper()
 	request, err := c.request(method, path, body, headers...)
 	if err != nil {
 		return response{err: err}
 	}
-	return do(request)
+	return do(t, request)
 }
 
 func (c client) request(method, path string, body any, headers ...string) (*http.Request, error) {
@@ -133,7 +135,17 @@ func (c client) url(path string) string {
 	return c.site.kitchen.url + path
 }
 
-func do(request *http.Request) response {
+// do fails the test if an answer of the API is not as documented.
+func do(t testing.TB, request *http.Request) response {
+	t.Helper()
+	r := fetch(request)
+	if r.err == nil && strings.HasPrefix(request.URL.Path, "/v1/") {
+		r.wantDocumented(t, request.Method, request.URL.Path)
+	}
+	return r
+}
+
+func fetch(request *http.Request) response {
 	answer, err := httpClient.Do(request)
 	if err != nil {
 		return response{err: err}

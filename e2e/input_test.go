@@ -105,7 +105,7 @@ func inputMedia(t *testing.T) {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "text/plain")
-	do(request).wantProblem(t, 415, "unsupported_media_type")
+	do(t, request).wantProblem(t, 415, "unsupported_media_type")
 	v.wantNothingPlaced(t)
 	v.alice.place(t, "", good+strings.Repeat(" ", 64<<10-len(good))).want(t, 201)
 }

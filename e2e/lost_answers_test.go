@@ -35,7 +35,7 @@ func lostAfterAWhile(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		do(request.WithContext(ctx)) // answered or not
+		do(t, request.WithContext(ctx)) // answered or not
 	})
 }
 
@@ -45,7 +45,7 @@ func lostByKill(t *testing.T) {
 		var first sync.Once
 		kill := func() { first.Do(func() { v.kitchen.kill(t) }) }
 		keys := sendEach(func(key string) {
-			if v.alice.try("POST", "/v1/orders", v.portions(0, 1), keyed(key)...).status == 201 {
+			if v.alice.try(t, "POST", "/v1/orders", v.portions(0, 1), keyed(key)...).status == 201 {
 				kill()
 			}
 		})

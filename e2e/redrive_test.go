@@ -297,7 +297,7 @@ func redriveOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	elsewhere.URL.Path = lettersOf("establishment")
-	do(elsewhere).wantProblem(t, http.StatusNotFound, "not_found") // kitchen's process
+	fetch(elsewhere).wantProblem(t, http.StatusNotFound, "not_found") // kitchen's process
 
 	for service, url := range map[string]string{"kitchen": s.kitchen.url, "establishment": s.board.url} {
 		r := s.dlq(t, url, "list")

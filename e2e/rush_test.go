@@ -149,7 +149,7 @@ func (r *rush) insist(c client, method, path string, body any, headers ...string
 	again := time.NewTicker(pollInterval)
 	defer again.Stop()
 	for deadline := time.Now().Add(patience); ; <-again.C {
-		answer := c.try(method, path, body, headers...)
+		answer := c.try(r.t, method, path, body, headers...)
 		if decided(answer) {
 			r.answers.Add(1)
 			return answer

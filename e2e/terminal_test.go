@@ -65,7 +65,7 @@ func (s *terminal) get(path string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	page := do(request).want(s.t, 200)
+	page := do(s.t, request).want(s.t, 200)
 	s.took()
 	return string(page.body)
 }

@@ -103,7 +103,7 @@ func (c *auditCmd) print(w io.Writer, r auditReport) error {
 		fmt.Fprintln(&text, v)
 	}
 	for _, p := range r.Parked {
-		fmt.Fprintln(&text, p)
+		fmt.Fprintln(&text, printable(p.String(), ""))
 	}
 	fmt.Fprintln(&text, r.summary())
 	_, err := io.WriteString(w, text.String())

@@ -4,10 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -162,6 +165,23 @@ func TestReady_does_not_end_with_the_broker(t *testing.T) {
 	a.eventually(t, true, "kitchen consumer", well)
 }
 
+func TestReady_does_not_wait_for_a_broker_that_is_silent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		swallow := func(context.Context, string, string) (net.Conn, error) {
+			near, far := net.Pipe()
+			go func() { _, _ = io.Copy(io.Discard, far) }()
+			return near, nil
+		}
+		admin, err := broker.NewAdmin(broker.Connection{Seeds: []string{"127.0.0.1:1"}, Dial: swallow})
+		must(t, err)
+		defer admin.Close()
+		began := time.Now()
+		if wrong := (&messaging{admin: admin}).reachable(t.Context()); !strings.HasPrefix(wrong, "unreachable") || time.Since(began) != pingTimeout {
+			t.Errorf("%q after %s", wrong, time.Since(began))
+		}
+	})
+}
+
 // append has kitchen something to publish.
 func (a *App) append(t *testing.T) {
 	t.Helper()
@@ -232,10 +252,10 @@ func TestReady_ends_with_an_almost_full_disk(t *testing.T) {
 func TestReady_ends_with_what_hangs_and_answers_in_time(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})
-		looks := 0
+		var looks atomic.Int64
 		v := &vitals{}
 		v.add("disk", func(context.Context) string {
-			looks++
+			looks.Add(1)
 			<-hang
 			return ""
 		})
@@ -249,10 +269,34 @@ func TestReady_ends_with_what_hangs_and_answers_in_time(t *testing.T) {
 			}
 			cancel()
 		}
-		if looks != 1 {
-			t.Errorf("looked %d times at what hangs", looks)
+		if n := looks.Load(); n != 1 {
+			t.Errorf("looked %d times at what hangs", n)
 		}
 		close(hang)
+	})
+}
+
+// TestReady_knows_the_broker_however_seldom_it_is_asked: whoever asks each minute is told of what stands still, too.
+func TestReady_knows_the_broker_however_seldom_it_is_asked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var wrong atomic.Value
+		wrong.Store("")
+		v := &vitals{}
+		v.add(brokerPart, func(context.Context) string { return wrong.Load().(string) })
+		began := time.Now()
+		v.watch()
+		defer v.close()
+		time.Sleep(time.Minute)
+		if since := v.broker.learn(time.Now(), true); !since.Equal(began) {
+			t.Errorf("has answered since %v, want %v", since, began)
+		}
+		wrong.Store("away")
+		time.Sleep(2 * watchInterval)
+		wrong.Store("")
+		time.Sleep(time.Minute)
+		if since := v.broker.learn(time.Now(), true); !since.After(began.Add(time.Minute)) {
+			t.Errorf("has answered since %v, though it was away meanwhile", since)
+		}
 	})
 }
 

@@ -15,6 +15,8 @@ const (
 	standstillTime = 30 * time.Second
 	// watchTime is how long an answer of the broker says something about the time after it.
 	watchTime = 10 * time.Second
+	// watchInterval is how often the process looks by itself, well within that.
+	watchInterval = 3 * time.Second
 )
 
 // answering is since when the broker has answered whenever somebody looked.

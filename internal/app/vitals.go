@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -13,6 +14,8 @@ import (
 )
 
 const (
+	pingTimeout = probeTimeout / 4
+
 	brokerPart = "broker"
 
 	noAnswer = "does not answer"
@@ -25,6 +28,9 @@ type vitals struct {
 	folder   *os.File // the data folder, held open so that no other can get its number
 	broker   answering
 	patience time.Duration // with what stands still
+
+	halt     context.CancelFunc
+	watching sync.WaitGroup
 }
 
 // part is one of them. Its answer is shared by all who ask at the same time, so that one that hangs, hangs once.
@@ -36,7 +42,7 @@ type part struct {
 
 // openVitals remembers what the process's files are. It is called once all of them are open.
 func (a *App) openVitals() (err error) {
-	v := &vitals{patience: standstillTime}
+	v := &vitals{patience: standstillTime, halt: func() {}}
 	if v.folder, err = os.Open(a.config.Data); err != nil {
 		return err
 	}
@@ -50,12 +56,7 @@ func (a *App) openVitals() (err error) {
 			return err
 		}
 	}
-	v.add(brokerPart, func(ctx context.Context) string {
-		if a.messaging.admin.Ping(ctx) != nil {
-			return "unreachable; orders are taken, messages are delivered later"
-		}
-		return ""
-	})
+	v.add(brokerPart, a.messaging.reachable)
 	if b := a.messaging.embedded; b != nil {
 		v.add("disk", func(context.Context) string {
 			if b.AlmostFull() {
@@ -64,7 +65,18 @@ func (a *App) openVitals() (err error) {
 			return ""
 		})
 	}
+	v.watch()
 	return nil
+}
+
+// reachable gives the broker less time than a probe has: who asks may have no more than that, and it decides nothing.
+func (m *messaging) reachable(ctx context.Context) (wrong string) {
+	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
+	defer cancel()
+	if m.admin.Ping(ctx) != nil {
+		return "unreachable; orders are taken, messages are delivered later"
+	}
+	return ""
 }
 
 func (v *vitals) add(name string, look func(context.Context) string) {
@@ -104,6 +116,34 @@ func noneLeft(folder string) (wrong string) {
 	return ""
 }
 
+// watch begins to look for the broker from time to time: for how long it has answered must not depend on how often
+// somebody asks whether the process is ready.
+func (v *vitals) watch() {
+	var ctx context.Context
+	ctx, v.halt = context.WithCancel(context.Background())
+	v.watching.Go(func() {
+		tick := time.NewTicker(watchInterval)
+		defer tick.Stop()
+		for {
+			if answers, err := v.askBroker(ctx); err == nil {
+				v.broker.learn(time.Now(), answers)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	})
+}
+
+// askBroker says whether the broker answers; an error only that nobody waited for it.
+func (v *vitals) askBroker(ctx context.Context) (answers bool, err error) {
+	i := slices.IndexFunc(v.parts, func(p *part) bool { return p.name == brokerPart })
+	wrong, err := v.parts[i].shared.Ask(ctx, v.parts[i].ask)
+	return wrong == "", err
+}
+
 // ask asks all parts at once and returns what is wrong with each, "" for nothing.
 func (v *vitals) ask(ctx context.Context) map[string]string {
 	answers := make([]string, len(v.parts))
@@ -134,6 +174,8 @@ func (p *part) ask() (wrong string, err error) {
 
 func (v *vitals) close() {
 	if v != nil {
+		v.halt()
+		v.watching.Wait()
 		v.folder.Close()
 	}
 }

@@ -15,6 +15,7 @@ var files embed.FS
 // book is every page, rendered.
 type book struct {
 	guide    []byte
+	events   []byte
 	problems []byte            // the index
 	problem  map[string][]byte // by slug
 	missing  []byte            // instead of a problem that there isn't
@@ -28,6 +29,7 @@ type page struct {
 	Problem   problem
 	Reference reference
 	Records   []record
+	Article   article
 }
 
 // section is a part of the guide: a template of its own in templates/guide.
@@ -58,6 +60,7 @@ func newBook(api *httpapi.API) *book {
 		guide: render(t, "docs.html", page{
 			Title: "Kuhnya for integrators", Sections: sections, Problems: problems, Reference: ref, Records: newRecords(),
 		}),
+		events:   render(t, "article.html", page{Title: "Events", Article: newEvents()}),
 		problems: render(t, "problems.html", page{Title: "Problems", Problems: problems}),
 		missing:  render(t, "missing.html", page{Title: "No such problem"}),
 		problem:  map[string][]byte{},

@@ -1,10 +1,11 @@
 // Package handbook is the documentation that the process serves about itself: /docs for those who build on the API,
-// and /problems with a page for every kind of problem document, to which the type of each document leads.
+// /docs/events and /asyncapi.yaml for those who read or write its topics, and /problems with a page for every kind of
+// problem document, to which the type of each document leads.
 //
 // Guarantee: what can drift is not written down twice. The reference is made of the OpenAPI document that the process
-// serves, the problems of [httpapi.Kinds], the example records of the types that are published, and the commands shown
-// are files that a test runs against the real binary. The pages need no script and nothing from any other host, and
-// their Content-Security-Policy holds them to it.
+// serves, the problems of [httpapi.Kinds], the example records of the types that are published, the page about events is
+// docs/EVENTS.md, which tests compare with the code, and the commands shown are files that a test runs against the real
+// binary. The pages need no script and nothing from any other host, and their Content-Security-Policy holds them to it.
 //
 // Failure model: everything is rendered once, at the first request, from what is built in; a fault in it panics, and a
 // test renders all of it.
@@ -43,6 +44,13 @@ func Register(api *httpapi.API) {
 			page = bytes.ReplaceAll(page, []byte(defaultHost), []byte(r.Host))
 		}
 		send(w, http.StatusOK, page)
+	}))
+	api.Handle("GET /docs/events", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		send(w, http.StatusOK, book().events)
+	}))
+	api.Handle("GET /asyncapi.yaml", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/vnd.aai.asyncapi+yaml")
+		_, _ = w.Write(asyncAPI)
 	}))
 	api.Handle("GET /problems", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		send(w, http.StatusOK, book().problems)

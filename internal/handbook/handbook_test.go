@@ -53,7 +53,7 @@ func getAt(t *testing.T, host, path string) *httptest.ResponseRecorder {
 // pages are the paths of all pages and what they hold.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
-	all := map[string]string{"/docs": "", "/problems": ""}
+	all := map[string]string{"/docs": "", "/docs/events": "", "/problems": ""}
 	for _, k := range httpapi.Kinds() {
 		all["/problems/"+k.Slug()] = ""
 	}
@@ -91,7 +91,7 @@ func TestPages_load_nothing_from_elsewhere(t *testing.T) {
 }
 
 func TestPages_have_a_policy_that_lets_nothing_in(t *testing.T) {
-	for _, path := range []string{"/docs", "/problems", "/problems/internal", "/problems/nonsense"} {
+	for _, path := range []string{"/docs", "/docs/events", "/problems", "/problems/internal", "/problems/nonsense"} {
 		policy := get(t, path).Header().Get("Content-Security-Policy")
 		for _, part := range strings.Split(policy, "; ") {
 			if name, value, _ := strings.Cut(part, " "); value != "'none'" && value != "'self'" || name == "default-src" && value != "'none'" {

@@ -70,6 +70,7 @@ func (a *API) CloseStreams() { a.closeStreams() }
 func humaConfig(c Config) huma.Config {
 	h := huma.DefaultConfig(c.Title, c.Version)
 	h.Info.Description = c.Description
+	h.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	format := huma.Format{Unmarshal: decode, Marshal: encodeTo}
 	h.Formats = map[string]huma.Format{
 		"application/json": format,
@@ -78,7 +79,7 @@ func humaConfig(c Config) huma.Config {
 	h.CreateHooks = nil // they would put $schema into every body
 	h.OpenAPIPath, h.SchemasPath, h.DocsPath = "", "", ""
 	h.RejectUnknownQueryParameters = true
-	h.Components.Schemas = huma.NewMapRegistry("#/components/schemas/", schemaName)
+	h.Components.Schemas = huma.NewMapRegistry(schemaPrefix, schemaName)
 	h.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		bearerScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT"},
 	}

@@ -91,6 +91,19 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	})
+	t.Run("members may be added to answers, not to requests", func(t *testing.T) {
+		for name, closed := range map[string]bool{"Order": false, "Problem": false, "PlaceBody": true, "Line": true} {
+			schema, ok := parsed.Components.Schemas[name].(map[string]any)
+			if !ok || (schema["additionalProperties"] == false) != closed {
+				t.Errorf("%s: %v", name, schema)
+			}
+		}
+	})
+	t.Run("says nothing that is no word of OpenAPI", func(t *testing.T) {
+		if bytes.Contains(doc, []byte("patternDescription")) {
+			t.Error("patternDescription")
+		}
+	})
 	t.Run("names can be used in programs", func(t *testing.T) {
 		for name := range parsed.Components.Schemas {
 			if !regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`).MatchString(name) {

@@ -36,7 +36,7 @@ type line struct {
 type placeBody struct {
 	EstablishmentID httpapi.ID `json:"establishment_id"`
 	Lines           []line     `json:"lines" minItems:"1" maxItems:"50"`
-	Comment         string     `json:"comment,omitempty" maxLength:"500"`
+	Comment         string     `json:"comment,omitempty" maxLength:"500" pattern:"^[^\t]*$" patternDescription:"text without tabs"`
 }
 
 type order struct {

@@ -36,12 +36,13 @@ func TestShared(t *testing.T) {
 	t.Run("nobody waits longer than they want, and a hanging answer is looked for once", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var shared Shared[int]
-			hang, calls := make(chan struct{}), 0
+			hang := make(chan struct{})
+			var calls atomic.Int64
 			for range 3 {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				began := time.Now()
 				_, err := shared.Ask(ctx, func() (int, error) {
-					calls++
+					calls.Add(1)
 					<-hang
 					return 0, nil
 				})
@@ -50,8 +51,8 @@ func TestShared(t *testing.T) {
 				}
 				cancel()
 			}
-			if calls != 1 {
-				t.Errorf("looked for %d times", calls)
+			if n := calls.Load(); n != 1 {
+				t.Errorf("looked for %d times", n)
 			}
 			close(hang)
 			synctest.Wait()

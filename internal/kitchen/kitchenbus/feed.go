@@ -32,6 +32,7 @@ func NewFeed(conn broker.Connection, topics event.Topics, hub *Hub, log *slog.Lo
 		kgo.ConsumeTopics(topics.Orders()),
 		kgo.ConsumeStartOffset(kgo.NewOffset().AtEnd()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtEnd()),
+		kgo.DisableFetchSessions(), // closing one would wait for a broker that has fallen silent
 	)...)
 	if err != nil {
 		leave()
