@@ -158,8 +158,8 @@ func (o Completed) evaluation(now time.Time) Evaluation {
 
 // assess returns the evaluations of orders with the campaigns that each of them matches.
 func assess(tx Tx, orders []Completed, now time.Time) ([]Evaluation, error) {
-	last := slices.MaxFunc(orders, func(a, b Completed) int { return a.PlacedAt.Compare(b.PlacedAt) })
-	versions, err := tx.Versions(last.PlacedAt)
+	byTime := func(a, b Completed) int { return a.PlacedAt.Compare(b.PlacedAt) }
+	versions, err := tx.Versions(slices.MinFunc(orders, byTime).PlacedAt, slices.MaxFunc(orders, byTime).PlacedAt)
 	if err != nil {
 		return nil, fmt.Errorf("read campaigns: %w", err)
 	}

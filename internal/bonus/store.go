@@ -67,8 +67,9 @@ type EvaluatingTx interface {
 	InsertEvaluations(evaluations []Evaluation) ([]uuid.UUID, error)
 	// InsertEvaluationLines stores what was decided about the orders whose evaluations this transaction inserted.
 	InsertEvaluationLines(evaluations []Evaluation) error
-	// Versions returns all versions of all campaigns that came into force no later than a moment, in any order.
-	Versions(until time.Time) ([]Version, error)
+	// Versions returns the versions of all campaigns that were in force at some moment of a time, both ends included: what
+	// a busy campaign was before and became after is not read for each order.
+	Versions(from, until time.Time) ([]Version, error)
 }
 
 // CampaignTx is what keeping campaigns needs.

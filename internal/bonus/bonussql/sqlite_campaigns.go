@@ -105,14 +105,16 @@ func (t sqliteTx) InsertVersion(v bonus.Version) error {
 }
 
 // Versions implements [bonus.EvaluatingTx].
-func (t sqliteTx) Versions(until time.Time) (versions []bonus.Version, err error) {
-	err = t.Query(`SELECT v.campaign_id, v.version, v.valid_from, `+termsColumns+` FROM campaign_versions v WHERE v.valid_from <= ?`,
+func (t sqliteTx) Versions(from, until time.Time) (versions []bonus.Version, err error) {
+	err = t.Query(`SELECT v.campaign_id, v.version, v.valid_from, `+termsColumns+`
+		FROM campaigns c CROSS JOIN campaign_versions v ON v.campaign_id = c.id AND v.valid_from <= ? AND v.valid_from >= coalesce(
+			(SELECT max(valid_from) FROM campaign_versions WHERE campaign_id = c.id AND valid_from <= ?), v.valid_from)`,
 		func(r database.Row) error {
 			versions = append(versions, bonus.Version{
 				CampaignID: r.UUID(0), No: r.Int(1), ValidFrom: r.Time(2), Terms: scanTerms(r, 3),
 			})
 			return nil
-		}, until)
+		}, until, from)
 	return versions, err
 }
 

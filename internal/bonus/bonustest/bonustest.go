@@ -70,7 +70,7 @@ func Run(t *testing.T, open func(*testing.T) Engine) {
 		"Store/nothing_remains_of_a_transaction_that_failed":       nothingRemains,
 		"Store/campaigns_are_listed_newest_first_and_page_through": listsCampaigns,
 		"Store/entries_are_listed_newest_first_and_page_through":   listsEntries,
-		"Store/versions_up_to_a_moment":                            versionsUpTo,
+		"Store/versions_up_to_a_moment":                            versionsInForce,
 		"Property/whatever_is_asked_how_often_is_accrued_once":     property,
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -124,24 +124,29 @@ func listsEntries(_ *testing.T, w *world) {
 	w.mustHave("nobody", 0)
 }
 
-func versionsUpTo(_ *testing.T, w *world) {
+func versionsInForce(_ *testing.T, w *world) {
 	c := w.mustCreate(rich())
 	changed := w.mustChange(c, func(t *bonus.Terms) { t.EndsAt, t.EstablishmentID = nil, nil })
 	first := bonus.Version{CampaignID: c.ID, No: 1, Terms: c.Terms, ValidFrom: c.UpdatedAt}
 	second := bonus.Version{CampaignID: c.ID, No: 2, Terms: changed.Terms, ValidFrom: changed.UpdatedAt}
+	before, after := first.ValidFrom.Add(-time.Microsecond), second.ValidFrom.AddDate(100, 0, 0)
+	last := second.ValidFrom.Add(-time.Microsecond) // of the first one
 	for _, at := range []struct {
-		moment time.Time
-		want   []bonus.Version
+		from, until time.Time
+		want        []bonus.Version
 	}{
-		{first.ValidFrom.Add(-time.Microsecond), nil},
-		{first.ValidFrom, []bonus.Version{first}},
-		{second.ValidFrom.Add(-time.Microsecond), []bonus.Version{first}},
-		{second.ValidFrom, []bonus.Version{first, second}},
-		{second.ValidFrom.AddDate(100, 0, 0), []bonus.Version{first, second}},
+		{before, before, nil},
+		{before, first.ValidFrom, []bonus.Version{first}},
+		{first.ValidFrom, first.ValidFrom, []bonus.Version{first}},
+		{last, last, []bonus.Version{first}},
+		{last, second.ValidFrom, []bonus.Version{first, second}},
+		{before, after, []bonus.Version{first, second}},
+		{second.ValidFrom, second.ValidFrom, []bonus.Version{second}},
+		{after, after, []bonus.Version{second}},
 	} {
 		var got []bonus.Version
 		w.must(w.engine.Store.Write(w.ctx, func(tx bonus.Tx) error {
-			versions, err := tx.Versions(at.moment)
+			versions, err := tx.Versions(at.from, at.until)
 			for _, v := range versions {
 				if v.CampaignID == c.ID {
 					got = append(got, v)
@@ -151,7 +156,7 @@ func versionsUpTo(_ *testing.T, w *world) {
 		}))
 		slices.SortFunc(got, func(a, b bonus.Version) int { return int(a.No - b.No) })
 		if diff := cmp.Diff(at.want, got); diff != "" {
-			w.t.Errorf("versions until %s (-want +got):\n%s", at.moment, diff)
+			w.t.Errorf("versions from %s until %s (-want +got):\n%s", at.from, at.until, diff)
 		}
 	}
 }

@@ -26,6 +26,9 @@ CREATE TABLE campaign_versions (
     PRIMARY KEY (campaign_id, version)
 ) STRICT, WITHOUT ROWID;
 
+-- Of a campaign only one version is in force at a moment, and it is found without reading the others.
+CREATE UNIQUE INDEX campaign_versions_in_force ON campaign_versions (campaign_id, valid_from);
+
 -- One row per completed order: only the transaction that inserted it decides what the order earns.
 CREATE TABLE evaluations (
     order_id     BLOB PRIMARY KEY,
