@@ -29,7 +29,7 @@ func (u *unit) registerOps(api *httpapi.API, m *messaging) {
 	opshttp.Register(api, opshttp.Service{
 		Name: u.name, DeadLetters: ops.NewDeadLetters(store, u.relay.Wake).LogTo(u.log), Store: store,
 		Inspect:    func(ctx context.Context) (ops.Overview, error) { return u.overview(ctx, m) },
-		Violations: u.violations, Parked: u.parked,
+		Violations: u.check(), Parked: u.parked,
 	})
 }
 

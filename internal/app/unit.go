@@ -45,13 +45,16 @@ type unit struct {
 	// violations checks the service's own invariants in one snapshot; nil if it has none of its own.
 	violations func(context.Context) ([]audit.Violation, error)
 
+	ctx      context.Context // ends with halt
 	halt     context.CancelFunc
 	running  sync.WaitGroup
 	cleanups []func(context.Context) error
 }
 
 func newUnit(name string, log *slog.Logger) *unit {
-	return &unit{name: name, log: log.With("service", name), halt: func() {}}
+	u := &unit{name: name, log: log.With("service", name)}
+	u.ctx, u.halt = context.WithCancel(context.Background())
+	return u
 }
 
 // onStop adds what ends a part of the unit once nothing runs any more. The part that came last ends first.
@@ -101,17 +104,15 @@ func (u *unit) consume(ctx context.Context, c Config, m *messaging, handler cons
 
 // start begins consuming, relaying and sweeping. What ends without being told to is reported to fail.
 func (u *unit) start(fail func(error)) {
-	var ctx context.Context
-	ctx, u.halt = context.WithCancel(context.Background())
 	for part, run := range map[string]func(context.Context) error{"consumer": u.consumer.Run, "outbox relay": u.relay.Run} {
 		u.running.Go(func() {
-			if err := run(ctx); err != nil {
+			if err := run(u.ctx); err != nil {
 				fail(fmt.Errorf("%s: %s: %w", u.name, part, err))
 			}
 		})
 	}
 	for _, sweep := range u.sweepers {
-		u.running.Go(func() { sweep(ctx) })
+		u.running.Go(func() { sweep(u.ctx) })
 	}
 }
 

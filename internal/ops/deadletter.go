@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -142,8 +143,8 @@ func again(letter DeadLetter) outbox.Message {
 
 // Discard gives an open dead letter up, with a reason. Discarding it again keeps the first reason.
 func (d *DeadLetters) Discard(ctx context.Context, id uuid.UUID, reason string) (DeadLetter, error) {
-	if n := utf8.RuneCountInString(reason); n < 1 || n > MaxReason {
-		return DeadLetter{}, fault.Invalid("/reason", "must have 1 to %d characters", MaxReason)
+	if strings.TrimSpace(reason) == "" || utf8.RuneCountInString(reason) > MaxReason {
+		return DeadLetter{}, fault.Invalid("/reason", "must have 1 to %d characters, not only blanks", MaxReason)
 	}
 	return d.change(ctx, id, func(tx DeadLetterTx, letter *DeadLetter) error {
 		switch letter.State {

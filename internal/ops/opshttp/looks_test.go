@@ -53,7 +53,7 @@ func TestOverview_of_a_database_that_fails(t *testing.T) {
 func TestAudit(t *testing.T) {
 	service := inspected(sample, nil)
 	service.Name = "establishment" // it has no invariants of its own
-	serve(t, service).want("GET", "/v1/establishment/audit", "", 200, `"violations":[],"parked":[]}`)
+	serve(t, service).want("GET", "/v1/establishment/audit", "", 200, `"violations":[],"more":0,"parked":[]}`)
 
 	service.Name = "kitchen"
 	service.Violations = func(context.Context) ([]audit.Violation, error) {
@@ -65,5 +65,16 @@ func TestAudit(t *testing.T) {
 	c := serve(t, service)
 	c.want("GET", "/v1/kitchen/audit", "", 200, `{"service":"kitchen","at":"`)
 	c.want("GET", "/v1/kitchen/audit", "", 200, `"violations":[{"invariant":1,"subject":"dish 1","detail":"is negative"}],`+
-		`"parked":[{"database":"kitchen","id":3,"key":"k","reason":"too large"}]}`)
+		`"more":0,"parked":[{"database":"kitchen","id":3,"key":"k","reason":"too large"}]}`)
+}
+
+func TestAudit_of_a_database_that_is_broken_as_a_whole(t *testing.T) {
+	service := inspected(sample, nil)
+	service.Violations = func(context.Context) ([]audit.Violation, error) {
+		return make([]audit.Violation, 1007), nil
+	}
+	_, answer := serve(t, service).call("GET", "/v1/kitchen/audit", "")
+	if n := strings.Count(answer, `"invariant":`); n != 1000 || !strings.Contains(answer, `"more":7,`) {
+		t.Errorf("%d violations listed in %d bytes", n, len(answer))
+	}
 }

@@ -120,5 +120,6 @@ type Audit struct {
 	Service    string            `json:"service"`
 	At         time.Time         `json:"at"`
 	Violations []audit.Violation `json:"violations" doc:"Broken promises, by the numbers that docs/MECHANISMS.md has for them."`
+	More       int               `json:"more" doc:"Violations beyond those listed."`
 	Parked     []audit.Parked    `json:"parked" doc:"Outbox rows that could not be published."`
 }

@@ -31,7 +31,7 @@ func refusesRedriven(_ *testing.T, w *world) {
 
 func wantsReason(_ *testing.T, w *world) {
 	id := w.save(record()).ID
-	for _, reason := range []string{"", strings.Repeat("ё", ops.MaxReason+1)} {
+	for _, reason := range []string{"", " \n", strings.Repeat("ё", ops.MaxReason+1)} {
 		_, err := w.rules.Discard(w.Context(), id, reason)
 		w.mustRefuse(err, fault.InvalidRequest)
 	}
