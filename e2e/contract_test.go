@@ -192,6 +192,18 @@ func (r response) wantDocumented(t testing.TB, method, path string) {
 	}
 }
 
+// wantObject fails the test unless JSON is an object of the document.
+func wantObject(t testing.TB, name, body string) {
+	t.Helper()
+	c, err := documented()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.validate([]byte(body), "components", "schemas", name); err != nil {
+		t.Errorf("no %s as documented: %v\n%s", name, err, body)
+	}
+}
+
 func TestContract_is_what_the_process_serves(t *testing.T) {
 	t.Parallel()
 	c, err := documented()

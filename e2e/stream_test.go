@@ -96,6 +96,7 @@ func (s *eventStream) next(t testing.TB) (e shown) {
 	if err := json.Unmarshal([]byte(e.data), &e.order); err != nil {
 		t.Fatalf("data %q: %v", e.data, err)
 	}
+	wantObject(t, "Order", e.data)
 	return e
 }
 
