@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -68,8 +69,13 @@ func demoID(n, dish int) uuid.UUID {
 	return uuid.MustParse(fmt.Sprintf("01980000-0000-7000-8000-%06d%06d", n, dish))
 }
 
+// demoTimeout is for a start beside a process that keeps a database locked: it ends with what is in the way.
+const demoTimeout = 20 * time.Second
+
 // bringDemoCampaigns adds what is missing. A campaign that exists is left as it is, by its rules.
 func bringDemoCampaigns(ctx context.Context, service *bonus.Service) error {
+	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
+	defer cancel()
 	for _, c := range DemoCampaigns {
 		if _, _, err := service.CreateCampaign(ctx, c); err != nil {
 			return fmt.Errorf("demo data: campaign %s: %w", c.Terms.Name, err)
@@ -80,6 +86,8 @@ func bringDemoCampaigns(ctx context.Context, service *bonus.Service) error {
 
 // bringDemoPlaces adds what is missing and leaves alone what was changed since.
 func bringDemoPlaces(ctx context.Context, service *kitchen.Service, read kitchen.Reader) error {
+	ctx, cancel := context.WithTimeout(ctx, demoTimeout)
+	defer cancel()
 	for _, d := range Demo {
 		_, exists, err := read.Dish(ctx, d.Menu[0].ID) // the menu comes last, so it tells that all is there
 		if err != nil {

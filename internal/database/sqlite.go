@@ -89,11 +89,11 @@ func (db *SQLite) Write(ctx context.Context, f func(*Conn) error) error {
 	return err
 }
 
-// learn notes whether the storage takes writes. A transaction that wrote nothing, or was refused for another reason,
-// says nothing about that.
+// learn notes whether the database takes writes: its storage does, and no other process has kept the lock for longer than
+// a write waits. A transaction that wrote nothing, or was refused for another reason, says nothing about that.
 func (db *SQLite) learn(err error, wrote bool) {
 	switch {
-	case errors.Is(err, ErrUnavailable):
+	case errors.Is(err, ErrUnavailable), errors.Is(err, ErrBusy):
 		db.failed.Store(true)
 	case err == nil && wrote:
 		db.failed.Store(false)
@@ -129,8 +129,8 @@ func openReader(path string) (*Conn, error) {
 	return conn, nil
 }
 
-// Probe returns nil if the database takes writes. After a write that failed for want of storage it tries a real one, so
-// that a disk with space again is noticed without waiting for a request. It writes one page; a larger write may still
+// Probe returns nil if the database takes writes. After a write that failed for want of storage, or of the lock, it tries
+// a real one, so that a disk with space again is noticed without waiting for a request. It writes one page; a larger write may still
 // fail where that fits.
 func (db *SQLite) Probe(ctx context.Context) error {
 	if !db.failed.Load() {

@@ -116,12 +116,14 @@ func TestWrite_is_busy_while_another_process_writes(t *testing.T) {
 		if waited := time.Since(start); waited < time.Second {
 			t.Errorf("gave up after %v", waited)
 		}
+		mustBe(t, ours.Probe(t.Context()), database.ErrBusy)
 		must(t, insert(1)(c))
 		if got := content(t, ours); got != nil {
 			t.Errorf("reads %v before the commit", got)
 		}
 		return nil
 	}))
+	must(t, ours.Probe(t.Context()))
 	must(t, ours.Write(t.Context(), insert(3)))
 	if diff := cmp.Diff([]int64{1, 3}, content(t, theirs)); diff != "" {
 		t.Errorf("rows (-want +got):\n%s", diff)
