@@ -48,14 +48,22 @@ type DeadLetter struct {
 // Summary is a dead letter as a list has it: without its value and headers, which may be large.
 type Summary struct {
 	DeadLetter
+	KeyBytes   int64 // size of the key, of which no more than [MaxListedKey] bytes are there
 	ValueBytes int64 // size of the value; 0 as well if there is none
 }
 
+// MaxListedKey is how much of a key a list has, in bytes: keys of strangers may be as large as records.
+const MaxListedKey = 256
+
 // Summarize leaves out what may be large.
 func (d DeadLetter) Summarize() Summary {
-	size := int64(len(d.Value))
+	s := Summary{KeyBytes: int64(len(d.Key)), ValueBytes: int64(len(d.Value))}
+	if len(d.Key) > MaxListedKey {
+		d.Key = d.Key[:MaxListedKey]
+	}
 	d.Value, d.Headers = nil, nil
-	return Summary{d, size}
+	s.DeadLetter = d
+	return s
 }
 
 // DeadLetterStore is the table of dead letters that a service has. It holds no rules.

@@ -39,11 +39,11 @@ func (d DeadLetters) Save(ctx context.Context, letter consume.DeadLetter) error 
 }
 
 // summaryColumns are what lists have: length tells the size of a value without reading it.
-const summaryColumns = `id, consumer_group, topic, partition, log_offset, key, error_code, error_message, attempts, redrive_count,
-	state, reason, failed_at, coalesce(length(value), 0)`
+var summaryColumns = fmt.Sprintf(`id, consumer_group, topic, partition, log_offset, substr(key, 1, %d), error_code, error_message,
+	attempts, redrive_count, state, reason, failed_at, coalesce(length(key), 0), coalesce(length(value), 0)`, ops.MaxListedKey)
 
 func scanSummary(r database.Row) ops.Summary {
-	return ops.Summary{ValueBytes: r.Int(13), DeadLetter: ops.DeadLetter{
+	return ops.Summary{KeyBytes: r.Int(13), ValueBytes: r.Int(14), DeadLetter: ops.DeadLetter{
 		ID: r.UUID(0), State: ops.State(r.Text(10)), Reason: r.Text(11),
 		DeadLetter: consume.DeadLetter{
 			Group: r.Text(1), Topic: r.Text(2), Partition: int32(r.Int(3)), Offset: r.Int(4), Key: r.Blob(5),
@@ -78,11 +78,11 @@ func (d DeadLetters) DeadLetter(ctx context.Context, id uuid.UUID) (letter ops.D
 }
 
 func deadLetter(c *database.Conn, id uuid.UUID) (letter ops.DeadLetter, found bool, err error) {
-	err = c.Query(`SELECT `+summaryColumns+`, value, headers FROM dead_letters WHERE id = ?`, func(r database.Row) error {
+	err = c.Query(`SELECT `+summaryColumns+`, key, value, headers FROM dead_letters WHERE id = ?`, func(r database.Row) error {
 		found = true
 		letter = scanSummary(r).DeadLetter
-		letter.Value = r.Blob(14)
-		headers, err := decodeHeaders(r.Blob(15))
+		letter.Key, letter.Value = r.Blob(15), r.Blob(16)
+		headers, err := decodeHeaders(r.Blob(17))
 		letter.Headers = consumeHeaders(headers)
 		return err
 	}, id)

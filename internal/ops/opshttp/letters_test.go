@@ -72,7 +72,7 @@ func TestDeadLetters_as_a_list(t *testing.T) {
 	id := strings.TrimPrefix(path, list+"/")
 	d.want("GET", list, "", 200, `{"items":[{"id":"`+id+`","service":"kitchen","group":"kitchen","topic":"test.statuses",`+
 		`"partition":3,"offset":17,"state":"open","reason":"","error_code":"invalid_request","error_message":"no JSON","attempts":1,`+
-		`"redrive_count":0,"failed_at":"2026-03-31T23:59:59Z","order_id":"`+orderID+`","key":{"text":"`+orderID+`"},"value_bytes":1}]}`)
+		`"redrive_count":0,"failed_at":"2026-03-31T23:59:59Z","order_id":"`+orderID+`","key":{"text":"`+orderID+`"},"key_bytes":36,"value_bytes":1}]}`)
 	d.want("GET", list+"?state=redriven", "", 200, `{"items":[]}`)
 	d.want("GET", list+"?state=lost", "", 400, `"pointer":"/state"`)
 	d.want("GET", list+"?cursor=x", "", 400, `"pointer":"/cursor"`)
@@ -120,12 +120,12 @@ func TestDeadLetter_shows_any_bytes(t *testing.T) {
 	strange.Headers = []consume.Header{
 		{Key: "ce_id", Value: []byte("1")}, {Key: "ce_id", Value: []byte{}}, {Key: "\xfe"}, {Key: "", Value: []byte("a\x00\xff")},
 	}
-	d.want("GET", d.save(strange), "", 200, `"key":{"base64":"/w=="},"value_bytes":19,"value":{"text":"{\"text\":\"Борщ\"}"},`+
+	d.want("GET", d.save(strange), "", 200, `"key":{"base64":"/w=="},"key_bytes":1,"value_bytes":19,"value":{"text":"{\"text\":\"Борщ\"}"},`+
 		`"headers":[{"name":{"text":"ce_id"},"value":{"text":"1"}},{"name":{"text":"ce_id"},"value":{"text":""}},`+
 		`{"name":{"base64":"/g=="},"value":null},{"name":{"text":""},"value":{"base64":"YQD/"}}]}`)
 	bare := letter(2)
 	bare.Key, bare.Value = nil, nil
-	d.want("GET", d.save(bare), "", 200, `"key":null,"value_bytes":0,"value":null,"headers":[]}`)
+	d.want("GET", d.save(bare), "", 200, `"key":null,"key_bytes":0,"value_bytes":0,"value":null,"headers":[]}`)
 	empty := letter(3)
 	empty.Value = []byte{}
 	d.want("GET", d.save(empty), "", 200, `"value_bytes":0,"value":{"text":""},`)

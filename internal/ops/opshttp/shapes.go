@@ -24,7 +24,8 @@ type DeadLetter struct {
 	RedriveCount int         `json:"redrive_count" doc:"How often the record had been sent again before it failed this time."`
 	FailedAt     time.Time   `json:"failed_at"`
 	OrderID      *httpapi.ID `json:"order_id,omitempty" doc:"The record's key, if it is a UUID: the order that it is about."`
-	Key          Bytes       `json:"key"`
+	Key          Bytes       `json:"key" doc:"The record's key; of a longer one a list has the first 256 bytes."`
+	KeyBytes     int64       `json:"key_bytes" doc:"Size of the record's key; 0 as well if it has none."`
 	ValueBytes   int64       `json:"value_bytes" doc:"Size of the record's value; 0 as well if it has none."`
 }
 
@@ -45,7 +46,7 @@ func (s Service) show(l ops.Summary) DeadLetter {
 	shown := DeadLetter{
 		ID: httpapi.ID(l.ID), Service: s.Name, Group: l.Group, Topic: l.Topic, Partition: l.Partition, Offset: l.Offset,
 		State: l.State, Reason: l.Reason, ErrorCode: l.ErrorCode, ErrorMessage: l.ErrorMessage, Attempts: l.Attempts,
-		RedriveCount: l.RedriveCount, FailedAt: l.FailedAt, Key: l.Key, ValueBytes: l.ValueBytes,
+		RedriveCount: l.RedriveCount, FailedAt: l.FailedAt, Key: l.Key, KeyBytes: l.KeyBytes, ValueBytes: l.ValueBytes,
 	}
 	var id httpapi.ID
 	if id.UnmarshalText(l.Key) == nil {
@@ -59,7 +60,9 @@ func (s Service) showWhole(l ops.DeadLetter) WholeDeadLetter {
 	for i, h := range l.Headers {
 		headers[i] = RecordHeader{Name: Bytes(h.Key), Value: h.Value}
 	}
-	return WholeDeadLetter{DeadLetter: s.show(l.Summarize()), Value: l.Value, Headers: headers}
+	whole := WholeDeadLetter{DeadLetter: s.show(l.Summarize()), Value: l.Value, Headers: headers}
+	whole.Key = l.Key
+	return whole
 }
 
 // Overview is [ops.Overview] as operators see it.

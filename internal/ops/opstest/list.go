@@ -1,6 +1,7 @@
 package opstest
 
 import (
+	"bytes"
 	"strconv"
 	"testing"
 
@@ -56,6 +57,26 @@ func leavesOut(t *testing.T, w *world) {
 		list := w.list(ops.Open, uuid.Nil, 1000)
 		if diff := cmp.Diff(want, list[len(list)-1]); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+func cutsKeys(t *testing.T, w *world) {
+	for _, n := range []int{ops.MaxListedKey, ops.MaxListedKey + 1, 1 << 20} {
+		letter := record()
+		letter.Key = bytes.Repeat([]byte("я\xff"), n)[:n]
+		saved := w.save(letter)
+		want := saved.Summarize()
+		if want.KeyBytes != int64(n) || len(want.Key) != ops.MaxListedKey {
+			t.Fatalf("%d of %d bytes of %d", len(want.Key), want.KeyBytes, n)
+		}
+		list := w.list(ops.Open, uuid.Nil, 1000)
+		if diff := cmp.Diff(want, list[len(list)-1]); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		whole, _, err := w.engine.Store.DeadLetter(t.Context(), saved.ID)
+		if err != nil || !bytes.Equal(whole.Key, letter.Key) {
+			t.Errorf("%d bytes of a whole key of %d, error %v", len(whole.Key), n, err)
 		}
 	}
 }

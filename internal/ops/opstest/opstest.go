@@ -41,6 +41,7 @@ func DeadLetters(t *testing.T, open func(*testing.T) Engine) {
 		"Discard/or_redrive_wins_never_both":                oneWins,
 		"List/pages_through_each_state":                     pages,
 		"List/leaves_out_what_may_be_large":                 leavesOut,
+		"List/cuts_long_keys":                               cutsKeys,
 		"Count/counts_each_state":                           counts,
 	} {
 		t.Run(name, func(t *testing.T) {
