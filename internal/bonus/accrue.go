@@ -184,10 +184,7 @@ func (s *Service) accrueBatch(ctx context.Context, commands []accruing) (outcome
 		if err != nil {
 			return err
 		}
-		outcomes = make([]batch.Outcome[Accrued], len(commands))
-		for i, c := range commands {
-			outcomes[i].Value, outcomes[i].Err = d.decide(c)
-		}
+		outcomes = batch.Each(commands, d.decide)
 		return d.save(tx)
 	})
 	if err == nil {

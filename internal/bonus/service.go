@@ -82,15 +82,7 @@ func classify(store func(error) batch.Class) func(error) batch.Class {
 
 // write is for commands too rare to share a transaction. A busy database is asked again until ctx ends.
 func (s *Service) write(ctx context.Context, f func(Tx) error) error {
-	for {
-		err := s.store.Write(ctx, f)
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
-		if class := s.classify(err); class != batch.Busy && class != batch.Again {
-			return err
-		}
-	}
+	return batch.Retry(ctx, s.classify, func() error { return s.store.Write(ctx, f) })
 }
 
 // refusal gives the failures of a batch the codes that callers know.

@@ -92,10 +92,7 @@ func (s *Service) pressBatch(ctx context.Context, presses []pressing) (outcomes 
 		if err != nil {
 			return err
 		}
-		outcomes = make([]batch.Outcome[pressed], len(presses))
-		for i, p := range presses {
-			outcomes[i].Value, outcomes[i].Err = d.decide(p)
-		}
+		outcomes = batch.Each(presses, d.decide)
 		for i, p := range presses {
 			if outcomes[i].Err == nil {
 				outcomes[i].Value.ticket = d.record(p.OrderID)

@@ -140,10 +140,7 @@ func (s *Service) placeBatch(ctx context.Context, commands []placing) (outcomes 
 		if err != nil {
 			return err
 		}
-		outcomes = make([]batch.Outcome[Placed], len(commands))
-		for i, p := range commands {
-			outcomes[i].Value, outcomes[i].Err = d.decide(p)
-		}
+		outcomes = batch.Each(commands, d.decide)
 		return d.save(tx)
 	})
 	if err == nil {

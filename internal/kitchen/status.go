@@ -91,10 +91,7 @@ func (s *Service) changeBatch(ctx context.Context, changes []changing) (outcomes
 		if err != nil {
 			return err
 		}
-		outcomes = make([]batch.Outcome[Changed], len(changes))
-		for i, c := range changes {
-			outcomes[i].Value, outcomes[i].Err = d.decide(c)
-		}
+		outcomes = batch.Each(changes, d.decide)
 		if err := d.save(tx); err != nil {
 			return err
 		}
