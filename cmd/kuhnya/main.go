@@ -105,7 +105,7 @@ func main() {
 // options say how the command line is read, whatever it is bound to.
 var options = []kong.Option{
 	kong.Name("kuhnya"), kong.DefaultEnvars("KUHNYA"), kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
-	kong.Description("Food ordering in which every request, callback and message may safely be sent again."),
+	kong.Description("Food ordering and loyalty in which every request, callback and message may safely be sent again."),
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
